@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash simulate model fuzz audit sbom live-test
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash rekey simulate model routes fuzz audit sbom sdks live-test
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ simulate: ## Several nodes in every kind of trouble, in virtual time: ARGS="--se
 model: ## Card payments at random against the provider's record, 100,000 steps on each store (ARGS is another number).
 	@cargo xtask model -- $(ARGS)
 
+routes: ## First providers that fail under load, 10 times (ARGS is another number); 100,000 routes against an oracle.
+	@cargo xtask routes -- $(ARGS)
+
 fuzz: ## Requests at random for every operation of the API, 100 for each (ARGS is another number), against its document.
 	@cargo xtask fuzz -- $(ARGS)
 
@@ -46,8 +49,14 @@ live-test: ## The whole flow against the providers' own sandboxes; see docs/live
 crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number), and of deliveries.
 	@cargo xtask crash -- $(ARGS)
 
+rekey: ## Rotate the master key of 100,000 values under load (ARGS is another number), the server killed 20 times on each store.
+	@cargo xtask rekey -- $(ARGS)
+
 audit: ## Licenses, sources and known vulnerabilities of all dependencies, by deny.toml.
 	@cargo xtask audit
 
 sbom: ## A CycloneDX list of what the binary is made of.
 	@cargo xtask sbom
+
+sdks: ## The packages of the TypeScript and Python SDKs, in target/sdks.
+	@cargo xtask sdks

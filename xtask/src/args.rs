@@ -9,10 +9,13 @@ cargo xtask lines [--at COMMIT]   lines of product code per crate, now and at a 
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
+cargo xtask rekey [-- VALUES]     rotate the master key of 100,000 values under load, the server killed 20 times on each store
 cargo xtask model [-- STEPS]      card payments at random against the provider's record, 100,000 steps on each store
+cargo xtask routes [-- ROUNDS]    let first providers fail under load, 10 times, and 100,000 routes against an oracle
 cargo xtask fuzz [-- EXAMPLES]    requests at random for every operation of the API, 100 for each, against its document
 cargo xtask audit                 licenses, sources and advisories of all dependencies, with cargo-deny
 cargo xtask sbom                  a CycloneDX list of what the binary is made of, in target/tollgate.cdx.json
+cargo xtask sdks                  the SDKs' packages as they are published, in target/sdks
 cargo xtask live-test             the whole flow against the providers' own sandboxes, with the credentials that
                                   are in the environment; see docs/live-tests.md
 cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on one thread and in virtual time;
@@ -35,18 +38,25 @@ pub(crate) enum Task {
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
+    Rekey { values: u64 },
     Model { steps: u64 },
+    Routes { rounds: u64 },
     Fuzz { examples: u64 },
     Audit,
     Sbom,
+    Sdks,
     LiveTest,
     Simulate { arguments: Vec<String> },
 }
 
 /// How often `crash` kills each store's server, by default.
 const DEFAULT_KILLS: u64 = 200;
+/// How many values `rekey` encrypts anew on each store, by default.
+const DEFAULT_VALUES: u64 = 100_000;
 /// How many steps `model` takes on each store, by default.
 const DEFAULT_STEPS: u64 = 100_000;
+/// How often `routes` lets the first providers go away, by default.
+const DEFAULT_ROUNDS: u64 = 10;
 /// How many random requests `fuzz` makes for each operation, by default.
 const DEFAULT_EXAMPLES: u64 = 100;
 
@@ -76,14 +86,16 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "bench" => Ok(Task::Bench { arguments: rest }),
         "audit" if rest.is_empty() => Ok(Task::Audit),
         "sbom" if rest.is_empty() => Ok(Task::Sbom),
+        "sdks" if rest.is_empty() => Ok(Task::Sdks),
         "live-test" if rest.is_empty() => Ok(Task::LiveTest),
         "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => Ok(Task::Crash { kills: count(&name, &rest, DEFAULT_KILLS)? }),
+        "rekey" => Ok(Task::Rekey { values: count(&name, &rest, DEFAULT_VALUES)? }),
         "model" => Ok(Task::Model { steps: count(&name, &rest, DEFAULT_STEPS)? }),
+        "routes" => Ok(Task::Routes { rounds: count(&name, &rest, DEFAULT_ROUNDS)? }),
         "fuzz" => Ok(Task::Fuzz { examples: count(&name, &rest, DEFAULT_EXAMPLES)? }),
-        "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "audit" | "sbom" | "live-test" => {
-            Err(format!("`{name}` takes no arguments"))
-        }
+        "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "audit" | "sbom" | "sdks"
+        | "live-test" => Err(format!("`{name}` takes no arguments")),
         _ => Err(format!("unknown task `{name}`")),
     }
 }
@@ -138,7 +150,9 @@ mod tests {
         check("simulate -- --seed 7", Ok(Task::Simulate { arguments: words("--seed 7") }));
         check("crash", Ok(Task::Crash { kills: 200 }));
         check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
+        check("rekey", Ok(Task::Rekey { values: 100_000 }));
         check("model", Ok(Task::Model { steps: 100_000 }));
+        check("routes -- 3", Ok(Task::Routes { rounds: 3 }));
         check("fuzz -- 25", Ok(Task::Fuzz { examples: 25 }));
         check("audit", Ok(Task::Audit));
         check("sbom", Ok(Task::Sbom));

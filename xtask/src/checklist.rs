@@ -11,7 +11,7 @@ const NOT_PRODUCT: [&str; 2] = ["bench", "simulation"];
 /// Files that name a provider in a comment or in a message only.
 const MENTIONS: [&str; 8] = [
     // Guides by their names.
-    "crates/console/src/pages/first_page.rs",
+    "crates/docs/src/documents.rs",
     "crates/domain/src/metadata.rs",
     "crates/providers/src/settings.rs",
     "crates/providers/src/stripe/form.rs",
@@ -108,4 +108,36 @@ fn no_other_product_file_names_an_adapter() {
             );
         }
     }
+}
+
+#[test]
+fn every_adapter_has_its_table_of_statuses_and_its_description() {
+    let suite = "crates/providers/tests/it/conformance/descriptions.rs";
+    let suite = fs::read_to_string(root().join(suite)).unwrap();
+    for adapter in ADAPTERS {
+        let table = format!("crates/providers/src/{adapter}/status.rs");
+        let source = fs::read_to_string(root().join(&table)).unwrap();
+        assert!(source.contains("fn every_state_of_"), "{table} has no test of every state");
+        let description = format!("const {}: Description", adapter.to_uppercase());
+        assert!(suite.contains(&description), "{adapter} has no description for the conformance suite");
+    }
+}
+
+/// The number of lines that the newest provider takes outside its own folders is the one that is told.
+#[test]
+fn a_provider_takes_as_few_lines_as_is_told() {
+    let is_code = |line: &&str| !line.trim_start().starts_with("//");
+    let names_it = |line: &&str| line.to_lowercase().replace('_', "").contains("moderntreasury");
+    let places = listed("Places to register it");
+    let taken: usize = places
+        .iter()
+        .map(|path| {
+            let source = fs::read_to_string(root().join(path)).unwrap();
+            let product = source.split("#[cfg(test)]").next().unwrap_or_default();
+            product.lines().filter(is_code).filter(names_it).count()
+        })
+        .sum();
+    let text = fs::read_to_string(root().join("docs/adding-a-provider.md")).unwrap();
+    let told = format!("Modern Treasury takes {taken} lines in {} files", places.len());
+    assert!(text.contains(&told), "docs/adding-a-provider.md should say: {told}");
 }

@@ -10,6 +10,7 @@ mod postgres;
 #[cfg(test)]
 mod provider_table;
 mod sbom;
+mod sdks;
 mod sentences;
 mod step;
 mod summary;
@@ -49,10 +50,13 @@ fn main() -> ExitCode {
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
+        Task::Rekey { values } => exit_code(rekey(values)),
         Task::Model { steps } => exit_code(model(steps)),
+        Task::Routes { rounds } => exit_code(routes(rounds)),
         Task::Fuzz { examples } => exit_code(fuzz(examples)),
         Task::Audit => exit_code(audit()),
         Task::Sbom => exit_code(sbom::write()),
+        Task::Sdks => exit_code(sdks::build()),
         Task::LiveTest => exit_code(live_test()),
         Task::Simulate { arguments } => exit_code(simulate(&arguments)),
     }
@@ -177,11 +181,38 @@ fn crash(kills: u64) -> Outcome<()> {
         ("TOLLGATE_CRASH_EVENTS", "10000"),
         ("TOLLGATE_EVENT_KILLS", "20"),
     ];
-    long_run(&["ach_crash", "ach_model", "events_crash", "database_fails::many"], &settings)
+    let tests = [
+        "ach_crash",
+        "ach_faults::modern_treasury",
+        "ach_model",
+        "card_races",
+        "events_crash",
+        "database_fails::many",
+    ];
+    long_run(&tests, &settings)
+}
+
+fn rekey(values: u64) -> Outcome<()> {
+    let values = values.to_string();
+    long_run(&["rekey::"], &[("TOLLGATE_REKEY_VALUES", values.as_str()), ("TOLLGATE_REKEY_KILLS", "20")])
 }
 
 fn model(steps: u64) -> Outcome<()> {
     long_run(&["card_model"], &[("TOLLGATE_CARD_STEPS", &steps.to_string())])
+}
+
+/// Providers that fail under load, and the model of routes, which is optimized: it runs a hundred thousand cases.
+fn routes(rounds: u64) -> Outcome<()> {
+    long_run(&["routes::"], &[("TOLLGATE_ROUTES_ROUNDS", &rounds.to_string())])?;
+    let model =
+        ["test", "--release", "--package", "tollgate-engine", "--test", "use_cases", "--", "routes_model"];
+    let status =
+        cargo::command().args(model).arg("--nocapture").env("TOLLGATE_ROUTE_CASES", "100000").status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the model of routes found something: {status}")),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
+    }
 }
 
 fn fuzz(examples: u64) -> Outcome<()> {

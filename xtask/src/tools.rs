@@ -9,7 +9,7 @@ use crate::step::Outcome;
 
 const DEBIAN_POSTGRES: &str = "/usr/lib/postgresql";
 
-/// What Debian 12 has, and what the packages under `crates/tollgate/tests/browser` need.
+/// What Debian 12 has. The TypeScript SDK's own tests need 20, and are skipped where there is less.
 const NODE_MAJOR_MIN: u32 = 18;
 
 /// Names a browser for the tests where it is not in PATH by one of these names.

@@ -1,4 +1,5 @@
-//! What a quote costs when many routing rules stand before the default and none of them matches.
+//! What a quote costs when many routing rules stand before the default and none of them matches; also where the default is split
+//! and has fallbacks.
 
 use serde_json::{Value, json};
 
@@ -8,6 +9,9 @@ use crate::product::Product;
 
 /// How many rules are measured; the first is what the others are compared with.
 pub(crate) const COUNTS: [u32; 3] = [10, 1_000, 10_000];
+
+/// The sandbox's providers of cards.
+const SPLIT: [&str; 2] = ["card_provider_a", "card_provider_b"];
 
 /// The kinds of conditions measured. An index that helps one of them may not help the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +24,13 @@ pub(crate) enum Shape {
     MetadataStartsWith,
     /// All of the above in turn, each after a condition that does hold.
     Mixed,
+    /// As the first, and the default is split by a metadata key between two providers, each with the other to fall back to.
+    Split,
 }
 
 impl Shape {
-    pub(crate) const ALL: [Self; 4] =
-        [Self::MetadataEquals, Self::AmountRanges, Self::MetadataStartsWith, Self::Mixed];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::MetadataEquals, Self::AmountRanges, Self::MetadataStartsWith, Self::Mixed, Self::Split];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -32,6 +38,7 @@ impl Shape {
             Self::AmountRanges => "amount ranges",
             Self::MetadataStartsWith => "metadata startsWith",
             Self::Mixed => "mixed",
+            Self::Split => "split and fallbacks",
         }
     }
 
@@ -41,7 +48,7 @@ impl Shape {
             |field: &str, op: &str, value: Value| json!({"field": field, "op": op, "value": value});
         let lowest = 200_000 + u64::from(position) * 100;
         match self {
-            Self::MetadataEquals => {
+            Self::MetadataEquals | Self::Split => {
                 vec![condition("metadata.orderId", "eq", json!(format!("B-{position}")))]
             }
             Self::AmountRanges => vec![
@@ -161,7 +168,22 @@ fn with_rules(original: &Value, shape: Shape, count: u32) -> Result<Value, Fault
         .ok_or("the configuration has no routing for cards")?;
     let target = cards.get("default").filter(|target| target.is_object()).cloned();
     let target = target.ok_or("the configuration has no default target for cards")?;
+    let target = if shape == Shape::Split {
+        let [first, second] = SPLIT.map(|provider| json!({"provider": provider, "channel": "web_card"}));
+        let share = |target: &Value, weight: u32| {
+            let mut share = target.clone();
+            if let Some(fields) = share.as_object_mut() {
+                fields.insert("weight".into(), weight.into());
+            }
+            share
+        };
+        let shares = [share(&first, 95), share(&second, 5)];
+        json!({"split": shares, "splitBy": "metadata.orderId", "fallbacks": [second, first]})
+    } else {
+        target
+    };
     cards.insert("rules".into(), Value::Array(shape.rules(count, &target)));
+    cards.insert("default".into(), target);
     Ok(document)
 }
 

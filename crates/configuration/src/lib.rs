@@ -6,6 +6,7 @@
 //! every fault at once, each with the path of the field it is about.
 
 mod adapter;
+mod approvals;
 mod browser_script;
 mod calendar;
 mod circuit;
@@ -19,6 +20,8 @@ mod options;
 mod payment_method_type;
 mod provider;
 mod reader;
+mod retention;
+mod return_rates;
 mod routing;
 mod settings;
 mod stored;
@@ -29,6 +32,7 @@ use serde_json::{Map, Value, json};
 use tollgate_domain::{PaymentMethod, limit::Limit, routing::RoutingTable};
 
 pub use adapter::Adapter;
+pub use approvals::Approvals;
 pub use calendar::AchCalendar;
 pub use circuit::{CircuitConfig, ForcedCircuit};
 pub use diff::{Change, Difference, diff};
@@ -37,6 +41,7 @@ pub use fees::Fees;
 pub use options::ProviderOptions;
 pub use payment_method_type::{MethodTiming, PaymentMethodType};
 pub use provider::{Provider, ProviderEnvironment, Providers};
+pub use retention::Retention;
 pub use settings::EnvironmentSettings;
 pub use stored::{StoredConfigError, reseal_document};
 pub use validation_error::{ValidationError, ValidationErrors};
@@ -58,6 +63,8 @@ pub struct Configuration {
     pub fees: Fees,
     /// How much may be paid within a window of time.
     pub limits: Vec<Limit>,
+    /// What waits for people.
+    pub approvals: Approvals,
     /// Everything else.
     pub settings: EnvironmentSettings,
 }
@@ -100,6 +107,7 @@ impl Configuration {
         let routing = object.optional("routing");
         let fees = object.optional("fees");
         let limits = object.optional("limits");
+        let approvals = object.optional("approvals");
         let settings = object.optional("settings");
         object.finish(errors);
 
@@ -108,8 +116,9 @@ impl Configuration {
             routing.map(|node| routing::read_all(&node, &providers, errors)).unwrap_or_default();
         let fees = fees.map(|node| fees::read_all(&node, &providers, errors)).unwrap_or_default();
         let limits = limits.map(|node| limits::read_all(&node, errors)).unwrap_or_default();
+        let approvals = approvals.map(|node| approvals::read(&node, errors)).unwrap_or_default();
         let settings = settings.map(|node| settings::read(&node, &providers, errors)).unwrap_or_default();
-        Some(Self { providers, web_card, ach, fees, limits, settings })
+        Some(Self { providers, web_card, ach, fees, limits, approvals, settings })
     }
 
     fn write_with(&self, secret: &mut provider::SecretWriter<'_>) -> Value {
@@ -122,6 +131,7 @@ impl Configuration {
             "routing": routing,
             "fees": fees::write(&self.fees),
             "limits": limits::write(&self.limits),
+            "approvals": approvals::write(&self.approvals),
             "settings": settings::write(&self.settings),
         })
     }

@@ -5,7 +5,7 @@ use std::{collections::HashSet, time::Duration};
 use serde_json::{Value, json};
 use tollgate_domain::{
     Minor, PaymentMethod,
-    limit::{Limit, LimitScope},
+    limit::{Limit, LimitAction, LimitScope},
 };
 
 use crate::{reader::Node, routing::read_unique_id, validation_error::ValidationErrors};
@@ -35,9 +35,6 @@ fn read<'a>(node: &Node<'a>, seen: &mut HashSet<&'a str>, errors: &mut Validatio
     if count.is_none() && amount.is_none() {
         node.fault(errors, "must have `maxCount`, `maxAmountMinor` or both");
     }
-    if let Some(action) = action {
-        read_action(&action, errors);
-    }
     let id = id.and_then(|node| read_unique_id(&node, "limit", seen, errors));
     let method = method.and_then(|node| {
         let method = PaymentMethod::parse(node.text(20, errors)?);
@@ -46,6 +43,7 @@ fn read<'a>(node: &Node<'a>, seen: &mut HashSet<&'a str>, errors: &mut Validatio
         }
         method
     });
+    let action = action.map_or(Some(LimitAction::Refuse), |node| read_action(&node, method, errors));
     let per = per.and_then(|node| read_scope(&node, method, errors));
     let window = window.and_then(|node| node.integer(1, MAX_WINDOW_SECONDS, errors));
     let max_count = count.map(|node| node.integer(1, MAX_COUNT, errors));
@@ -65,17 +63,27 @@ fn read<'a>(node: &Node<'a>, seen: &mut HashSet<&'a str>, errors: &mut Validatio
         // A bound that was given and is wrong is a fault, never no bound.
         max_count: max_count.map_or(Some(None), |count| count.map(Some))?,
         max_amount: max_amount.map_or(Some(None), |amount| amount.map(Some))?,
+        action: action?,
     })
 }
 
-fn read_action(node: &Node<'_>, errors: &mut ValidationErrors) {
-    match node.text(20, errors) {
-        Some("review") => {
-            node.fault(errors, "`review` needs approvals, which this version does not have; use `refuse`");
+fn read_action(
+    node: &Node<'_>,
+    method: Option<PaymentMethod>,
+    errors: &mut ValidationErrors,
+) -> Option<LimitAction> {
+    let action = LimitAction::parse(node.text(20, errors)?);
+    match (action, method) {
+        (None, _) => node.fault(errors, "must be `refuse` or `review`"),
+        (Some(LimitAction::Review), Some(PaymentMethod::WebCard)) => {
+            node.fault(
+                errors,
+                "a card payment cannot wait for a person while its customer does; use `refuse`",
+            );
         }
-        Some("refuse") | None => {}
-        Some(_) => node.fault(errors, "must be `refuse`"),
+        _ => {}
     }
+    action
 }
 
 fn read_scope(
@@ -112,7 +120,7 @@ pub(crate) fn write(limits: &[Limit]) -> Value {
             "windowSeconds": limit.window.as_secs(),
             "maxCount": limit.max_count,
             "maxAmountMinor": limit.max_amount.map(|amount| amount.to_string()),
-            "action": "refuse",
+            "action": limit.action.as_str(),
         })
     };
     limits.iter().map(limit).collect()

@@ -121,7 +121,7 @@ fn read_conditions(node: &Node<'_>, errors: &mut ValidationErrors) -> Vec<Condit
     items.iter().filter_map(|item| read_condition(item, &mut seen, errors)).collect()
 }
 
-fn read_condition<'a>(
+pub(crate) fn read_condition<'a>(
     node: &Node<'a>,
     seen: &mut HashSet<&'a str>,
     errors: &mut ValidationErrors,
@@ -210,7 +210,7 @@ fn write_rule(rule: &Rule) -> Value {
     json!({ "id": &*rule.id, "enabled": rule.enabled, "conditions": conditions, "target": destination::write(&rule.target) })
 }
 
-fn write_condition(condition: &Condition) -> Value {
+pub(crate) fn write_condition(condition: &Condition) -> Value {
     let test = condition.test();
     let value = match test {
         Test::Eq(word) | Test::Ne(word) | Test::StartsWith(word) => json!(word),

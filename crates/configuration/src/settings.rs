@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_domain::{BasisPoints, refund::FeeRefund};
+use tollgate_domain::{BasisPoints, ach::ReturnThresholds, refund::FeeRefund};
 
 use crate::{
     calendar::{self, AchCalendar},
     circuit::{self, CircuitConfig},
     provider::Providers,
     reader::Node,
+    retention::{self, Retention},
+    return_rates,
     validation_error::ValidationErrors,
 };
 
@@ -37,6 +39,8 @@ pub struct EnvironmentSettings {
     pub preparation_lifetime_seconds: Option<u64>,
     /// The origins a hosted checkout may send customers back to; `None` is any.
     pub return_origins: Option<Vec<String>>,
+    /// The origins whose pages may call what a publishable key opens; `None` is no origin.
+    pub allowed_origins: Option<Vec<String>>,
     /// How long a customer token opens; `None` is for ever.
     pub customer_token_lifetime_seconds: Option<u64>,
     /// The generation of the key new customer tokens are made with; raising it rotates the key.
@@ -59,6 +63,10 @@ pub struct EnvironmentSettings {
     pub surcharge_warning_bps: Option<u64>,
     /// How many days the request log keeps a call; `None` is seven.
     pub request_log_days: Option<u64>,
+    /// How long personal data and webhooks are kept.
+    pub retention: Retention,
+    /// From which share of returned transfers on operators are warned.
+    pub return_rates: ReturnThresholds,
 }
 
 impl EnvironmentSettings {
@@ -90,12 +98,18 @@ impl EnvironmentSettings {
 
     /// Whether customers may be sent back to an address of this origin (`https://shop.example`).
     pub fn allows_return_to(&self, origin: &str) -> bool {
-        let origins = self.return_origins.as_ref();
-        let wanted = without_usual_port(origin);
-        origins.is_none_or(|allowed| {
-            allowed.iter().any(|allowed| without_usual_port(allowed).eq_ignore_ascii_case(wanted))
-        })
+        self.return_origins.as_ref().is_none_or(|allowed| is_listed(allowed, origin))
     }
+
+    /// Whether pages of this origin may call what a publishable key opens.
+    pub fn allows_origin(&self, origin: &str) -> bool {
+        self.allowed_origins.as_ref().is_some_and(|allowed| is_listed(allowed, origin))
+    }
+}
+
+fn is_listed(origins: &[String], origin: &str) -> bool {
+    let wanted = without_usual_port(origin);
+    origins.iter().any(|listed| without_usual_port(listed).eq_ignore_ascii_case(wanted))
 }
 
 /// An origin, without the port that its scheme has anyway.
@@ -120,6 +134,7 @@ pub(crate) fn read(
     let secret_key = object.optional("secretKeyForPreparation");
     let preparation = object.optional("preparationLifetimeSeconds");
     let origins = object.optional("returnOrigins");
+    let page_origins = object.optional("allowedOrigins");
     let lifetime = object.optional("customerTokenLifetimeSeconds");
     let token_key = object.optional("customerTokenKey");
     let oldest_key = object.optional("customerTokenOldestKey");
@@ -131,6 +146,8 @@ pub(crate) fn read(
     let rate = object.optional("rateLimitPerSecond");
     let surcharge = object.optional("surchargeWarningBps");
     let request_log = object.optional("requestLogDays");
+    let retention = object.optional("retention");
+    let returns = object.optional("returnRates");
     object.finish(errors);
     let generation = |node: Node<'_>, errors: &mut ValidationErrors| {
         node.integer(1, u64::from(u32::MAX), errors).and_then(|number| u32::try_from(number).ok())
@@ -152,6 +169,7 @@ pub(crate) fn read(
         preparation_lifetime_seconds: preparation
             .and_then(|node| node.integer(MIN_PREPARATION_SECONDS, MAX_PREPARATION_SECONDS, errors)),
         return_origins: origins.map(|node| read_origins(&node, errors)),
+        allowed_origins: page_origins.map(|node| read_origins(&node, errors)),
         customer_token_lifetime_seconds: lifetime
             .and_then(|node| node.integer(1, MAX_LIFETIME_SECONDS, errors)),
         circuit: circuit.map(|node| circuit::read(&node, providers, errors)).unwrap_or_default(),
@@ -160,6 +178,8 @@ pub(crate) fn read(
         surcharge_warning_bps: surcharge
             .and_then(|node| node.integer(0, u64::from(BasisPoints::WHOLE), errors)),
         request_log_days: request_log.and_then(|node| node.integer(1, MAX_REQUEST_LOG_DAYS, errors)),
+        retention: retention.map(|node| retention::read(&node, errors)).unwrap_or_default(),
+        return_rates: returns.map(|node| return_rates::read(&node, errors)).unwrap_or_default(),
     }
 }
 
@@ -197,6 +217,7 @@ pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
         "secretKeyForPreparation": settings.secret_key_for_preparation,
         "preparationLifetimeSeconds": settings.preparation_lifetime_seconds,
         "returnOrigins": settings.return_origins,
+        "allowedOrigins": settings.allowed_origins,
         "customerTokenLifetimeSeconds": settings.customer_token_lifetime_seconds,
         "customerTokenKey": settings.customer_token_key,
         "customerTokenOldestKey": settings.customer_token_oldest_key,
@@ -208,6 +229,8 @@ pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
         "rateLimitPerSecond": settings.rate_limit_per_second,
         "surchargeWarningBps": settings.surcharge_warning_bps,
         "requestLogDays": settings.request_log_days,
+        "retention": retention::write(&settings.retention),
+        "returnRates": return_rates::write(&settings.return_rates),
     })
 }
 
@@ -236,6 +259,12 @@ mod tests {
                 ..EnvironmentSettings::default()
             };
             assert_eq!(settings.allows_return_to(wanted), expected, "{allowed} {wanted}");
+            assert!(!settings.allows_origin(wanted), "pages are allowed by a list of their own");
+            let settings = EnvironmentSettings {
+                allowed_origins: settings.return_origins,
+                ..EnvironmentSettings::default()
+            };
+            assert_eq!(settings.allows_origin(wanted), expected, "{allowed} {wanted}");
         }
     }
 }

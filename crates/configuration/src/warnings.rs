@@ -36,6 +36,8 @@ pub enum WarningKind {
     Surcharge,
     /// What anybody with a publishable key may do.
     PublishableKey,
+    /// Approvals that one person can take away.
+    Approval,
 }
 
 impl Configuration {
@@ -50,8 +52,24 @@ impl Configuration {
         }
         self.surcharge_warnings(&mut warnings);
         self.publishable_key_warnings(&mut warnings);
+        self.approval_warnings(&mut warnings);
         warnings.truncate(MAX_WARNINGS);
         warnings
+    }
+
+    /// Rules that hold transfers until others have approved them, and that anybody who may change them can take away alone.
+    fn approval_warnings(&self, warnings: &mut Vec<ConfigWarning>) {
+        if self.approvals.transfers.is_empty() || self.approvals.configuration {
+            return;
+        }
+        warnings.push(ConfigWarning {
+            path: "approvals.configuration".to_owned(),
+            message:
+                "is false, so one person can remove the rules for transfers and send what nobody approved; \
+                      set it to true, so that changes of the configuration wait for somebody else, too"
+                    .to_owned(),
+            kind: WarningKind::Approval,
+        });
     }
 
     /// A target that payments can reach in a currency for which it has no fee entry: they cost the customer nothing extra.

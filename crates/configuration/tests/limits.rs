@@ -31,8 +31,7 @@ fn every_fault_is_named_at_its_place() {
     for (field, value, words) in [
         ("per", json!("card"), "before the card is charged"),
         ("per", json!("country"), "must be one of"),
-        ("action", json!("review"), "needs approvals"),
-        ("action", json!("log"), "must be `refuse`"),
+        ("action", json!("log"), "must be `refuse` or `review`"),
         ("windowSeconds", json!(0), "from 1 to"),
         ("maxCount", json!(0), "from 1 to"),
         ("maxAmountMinor", json!("0"), "from 1 to"),
@@ -51,7 +50,13 @@ fn every_fault_is_named_at_its_place() {
     let mut card = limit();
     card["paymentMethod"] = json!("web_card");
     card["per"] = json!("account");
-    assert!(read(&json!([card])).unwrap_err()[0].1.contains("no bank account"));
+    assert!(read(&json!([card.clone()])).unwrap_err()[0].1.contains("no bank account"));
+    card["per"] = json!("customer");
+    card["action"] = json!("review");
+    assert!(read(&json!([card])).unwrap_err()[0].1.contains("cannot wait for a person"));
+    let mut reviewed = limit();
+    reviewed["action"] = json!("review");
+    assert_eq!(read(&json!([reviewed.clone()])).unwrap().to_public()["limits"], json!([reviewed]));
     let boundless = json!({"id": "a", "paymentMethod": "ach", "per": "customer", "windowSeconds": 60});
     assert!(read(&json!([boundless])).unwrap_err()[0].1.contains("`maxCount`, `maxAmountMinor` or both"));
     let twice = read(&json!([limit(), limit()])).unwrap_err();

@@ -16,7 +16,7 @@ if (field) {
   const pages = [...document.querySelectorAll(".menu a, .leave a, .place[href]")].map((link) => ({
     title: link.title || link.textContent.trim(), kind: "Page", href: link.href }));
   for (const [title, path] of [["Try a request", `${base}/try`], ["History of the configuration", `${base}/config/history`],
-    ["Event endpoints", `${base}/endpoints`], ["Deliveries", `${base}/deliveries`], ["API reference", "/docs"]]) {
+    ["Event endpoints", `${base}/endpoints`], ["Deliveries", `${base}/deliveries`], ["API reference", "/docs"], ["Documentation", "/docs/overview"]]) {
     pages.push({ title, kind: "Page", href: path });
   }
   let found = [], chosen = 0, asked = 0;

@@ -1,5 +1,6 @@
-"use strict";
 // Each flow makes the same calls a caller's backend and page would make, and shows them.
+
+import { CardError, mount } from "/tollgate.js";
 
 const notes = JSON.parse(document.getElementById("notes").textContent);
 const $ = (id) => document.getElementById(id);
@@ -94,6 +95,7 @@ async function listen() {
     const all = [
       ...webhooks.map((one) => ({ at: one.at, tell: () => tell("in", one.at, one.type, [`${one.provider}, ${one.state}`], `in ${one.id}`) })),
       ...events.map((one) => ({ at: one.at, tell: () => {
+        if (!one.reference) { tell("out", one.at, one.type, [], `out ${one.id}`); return; }
         const link = element("a", { href: `/console/${notes.environmentId}/payments/${one.reference}`, target: "_blank" }, one.reference);
         tell("out", one.at, one.type, [link], `out ${one.id}`);
       } })),
@@ -106,44 +108,6 @@ async function listen() {
 
 // ---------------------------------------------------------------- cards
 
-function load(url) {
-  return new Promise((resolve, reject) => {
-    const known = document.querySelector(`script[src="${url}"]`);
-    if (known) return resolve();
-    const script = element("script", { src: url, on: { load: () => resolve(), error: () => reject(new Error(`${url} was not loaded`)) } });
-    document.head.append(script);
-  });
-}
-
-// Each draws the provider's component and answers how to pay with it.
-const COMPONENTS = {
-  async card_provider_a_payment_element(component) {
-    await load(component.scriptUrl);
-    const stripe = window.Stripe(component.publishableKey);
-    const elements = stripe.elements({ clientSecret: component.clientSecret });
-    elements.create("payment").mount("#card");
-    return async () => {
-      const { error, paymentIntent } = await stripe.confirmPayment({ elements, redirect: "if_required", confirmParams: { return_url: location.href } });
-      if (error) return { problem: error.message };
-      return { confirm: { paymentIntentId: component.paymentIntentId, clientStatus: paymentIntent.status } };
-    };
-  },
-  async card_provider_b_web_payments(component) {
-    await load(component.scriptUrl);
-    const payments = window.Square.payments(component.applicationId, component.locationId);
-    const card = await payments.card();
-    await card.attach("#card");
-    return async () => {
-      const { status, token } = await card.tokenize({
-        amount: component.amount, currencyCode: component.currency, intent: "CHARGE",
-        customerInitiated: true, sellerKeyedIn: false, billingContact: { givenName: "Pat", familyName: "Doe" },
-      });
-      if (status !== "OK") return { problem: "The card's details are not complete." };
-      return { confirm: { sourceId: token } };
-    };
-  },
-};
-
 // The test numbers that the provider and its simulator both know.
 const CARDS = {
   card_provider_a_payment_element: "4242 4242 4242 4242 is paid, 4000 0000 0000 0002 is declined.",
@@ -153,22 +117,23 @@ const CARDS = {
 async function drawComponent(prepared) {
   const problem = element("p", { role: "alert" });
   const button = element("button", { class: "primary" }, `Pay ${prepared.component.amount} ${prepared.currency}`);
-  const form = element("form", { class: "stack pay", novalidate: true }, element("div", { id: "card" }), problem, button);
+  const form = element("form", { class: "stack pay", novalidate: true }, element("div"), problem, button);
   $("stage").replaceChildren(
     element("p", { class: "hint" }, `${CARDS[prepared.component.type]} Any later date and any code will do.`), form);
-  const pay = await COMPONENTS[prepared.component.type](prepared.component);
+  const card = await mount(form.querySelector("div"), prepared, { billingContact: { givenName: "Pat", familyName: "Doe" } });
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
     button.disabled = true;
     problem.textContent = "";
     try {
-      const result = await pay();
-      if (result.problem) { problem.textContent = result.problem; return; }
-      const confirmed = await call("POST", `/client/v1/payments/component/${prepared.serviceReference}/confirm`, result.confirm);
+      const confirmed = await call("POST", `/client/v1/payments/component/${prepared.serviceReference}/confirm`, await card.submit());
       const transaction = confirmed.data?.transaction;
       if (!transaction) { problem.textContent = confirmed.answer?.message ?? "It could not be confirmed."; return; }
       if (transaction.status === "failed") { problem.textContent = `${transaction.failure.message} Try another card.`; return; }
       finished(transaction);
+    } catch (error) {
+      if (!(error instanceof CardError)) throw error;
+      problem.textContent = error.message;
     } finally { button.disabled = false; }
   });
 }

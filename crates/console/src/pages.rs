@@ -1,11 +1,14 @@
 //! A file per page.
 
+pub(crate) mod approvals;
+pub(crate) mod audit_log;
 pub(crate) mod cancel;
 pub(crate) mod config;
 pub(crate) mod deliveries;
 pub(crate) mod disputes;
 pub(crate) mod endpoints;
 pub(crate) mod environments;
+pub(crate) mod erase;
 pub(crate) mod events;
 pub(crate) mod exceptions;
 pub(crate) mod first_page;
@@ -23,6 +26,7 @@ pub(crate) mod routing;
 pub(crate) mod rule;
 pub(crate) mod sandbox_sign_in;
 pub(crate) mod sign_in;
+pub(crate) mod single_sign_on;
 pub(crate) mod statement;
 pub(crate) mod timeline;
 pub(crate) mod try_out;

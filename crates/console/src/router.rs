@@ -16,12 +16,12 @@ use tollgate_domain::people::Permission;
 use crate::{
     layout::assets,
     pages::{
-        cancel, config, deliveries, disputes, endpoints, environments, events, exceptions, hold, keys,
-        not_found, overview, payment, payments, providers, refund, requests, routing, rule, sandbox_sign_in,
-        sign_in, statement, try_out, users, waiting, wallets,
+        approvals, audit_log, cancel, config, deliveries, disputes, endpoints, environments, erase, events,
+        exceptions, hold, keys, not_found, overview, payment, payments, providers, refund, requests, routing,
+        rule, sandbox_sign_in, sign_in, single_sign_on, statement, try_out, users, waiting, wallets,
     },
     request::signed_in::session_of,
-    state::{Console, SharedConsole},
+    state::{CALLBACK, Console, SharedConsole},
 };
 
 /// Routes of pages for those who are signed in. Each names the permission it needs, which [`SignedIn`] checks.
@@ -49,6 +49,8 @@ pub fn router(console: Console) -> Router {
         Refund get "/payments/{reference}/refund" refund::show;
         Refund post "/payments/{reference}/refund" refund::post;
         ManagePayments post "/payments/{reference}/corrected-account" payment::reveal;
+        Configure get "/erase" erase::show;
+        Configure post "/erase" erase::post;
         Read get "/routing" routing::show;
         Configure get "/fees/edit" routing::edit_fee;
         Configure post "/fees/edit" routing::review_fee;
@@ -82,6 +84,9 @@ pub fn router(console: Console) -> Router {
         Read get "/requests" requests::list;
         Read get "/exceptions" exceptions::list;
         ManagePayments post "/exceptions" exceptions::resolve;
+        Read get "/approvals" approvals::list;
+        Read get "/approvals/{approval}" approvals::review;
+        Approve post "/approvals" approvals::decide;
         Read get "/disputes" disputes::list;
         Read get "/statement" statement::show;
         Read get "/statement.csv" statement::export;
@@ -92,6 +97,7 @@ pub fn router(console: Console) -> Router {
         Read get "/console/" environments::enter;
         Read get "/console/environments" environments::list;
         Configure post "/console/environments" environments::create;
+        ReadAuditLog get "/console/audit-log" audit_log::list;
         ManageUsers get "/console/users" users::list;
         ManageUsers post "/console/users" users::change;
         Read post "/console/sign-out" sign_in::sign_out;
@@ -100,6 +106,8 @@ pub fn router(console: Console) -> Router {
     let pages = signed_in
         .route("/console/sign-in", get(sign_in::show).post(sign_in::sign_in))
         .route("/console/sandbox-sign-in", post(sandbox_sign_in::sign_in))
+        .route(single_sign_on::START, get(single_sign_on::begin))
+        .route(CALLBACK, get(single_sign_on::callback))
         .route("/console/assets/{name}", get(assets::serve))
         .nest("/console/{environment}", environment)
         .fallback(not_found::not_found_here.layer(Extension(Permission::Read)));

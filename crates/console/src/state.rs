@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tollgate_engine::{AddressRateLimiter, Engine, ports::EventBodies};
+use tollgate_oidc::Issuer;
 use tollgate_vault::AdminToken;
 
 use crate::request::session::Sessions;
@@ -16,7 +17,17 @@ pub struct Console {
     pub(crate) attempts: AddressRateLimiter,
     /// Whoever sits at this machine may sign in without the token.
     pub(crate) is_sandbox: bool,
+    pub(crate) single_sign_on: Option<SingleSignOn>,
 }
+
+/// The issuer people may sign in with, and where it sends them back to.
+pub(crate) struct SingleSignOn {
+    pub(crate) issuer: Arc<Issuer>,
+    pub(crate) redirect_uri: String,
+}
+
+/// Where the issuer's answer is taken.
+pub(crate) const CALLBACK: &str = "/console/oidc/callback";
 
 pub(crate) type SharedConsole = Arc<Console>;
 
@@ -29,7 +40,15 @@ impl Console {
         behind_https: bool,
     ) -> Self {
         let sessions = Sessions::new(engine.session_digester(), &admin_token, behind_https);
-        Self { engine, sessions, admin_token, bodies, attempts: attempts(), is_sandbox: false }
+        Self {
+            engine,
+            sessions,
+            admin_token,
+            bodies,
+            attempts: attempts(),
+            is_sandbox: false,
+            single_sign_on: None,
+        }
     }
 }
 
@@ -38,6 +57,13 @@ impl Console {
     #[must_use]
     pub fn for_sandbox(mut self) -> Self {
         self.is_sandbox = true;
+        self
+    }
+
+    /// Lets people sign in with this issuer to the console that is reached at this URL.
+    #[must_use]
+    pub fn with_single_sign_on(mut self, issuer: Arc<Issuer>, console_url: &str) -> Self {
+        self.single_sign_on = Some(SingleSignOn { issuer, redirect_uri: format!("{console_url}{CALLBACK}") });
         self
     }
 }

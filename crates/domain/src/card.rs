@@ -108,10 +108,15 @@ pub struct CardOrder {
 impl CardOrder {
     /// What idempotency keys at the provider begin with: each provider of the route gets its own.
     pub fn provider_key(&self) -> String {
-        match self.route.number() {
+        match self.route.number_of(&self.provider) {
             1 => self.id.to_string(),
             number => format!("{}.{number}", self.id),
         }
+    }
+
+    /// Whether its provider is one that it is to leave after a decline.
+    pub fn is_leaving(&self) -> bool {
+        self.route.was_declined_at(&self.provider)
     }
 }
 

@@ -80,6 +80,19 @@ pub enum CircuitChange {
     Closed,
 }
 
+/// An event for operators: a provider's circuit opened or closed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CircuitNotice {
+    pub provider: String,
+    pub is_open: bool,
+    /// Since when it is open, or closed again.
+    pub since: Timestamp,
+    /// By an operator, rather than by how the provider answers.
+    pub is_forced: bool,
+    /// Why it is open: the provider's last failure, or that an operator decided so.
+    pub reason: Option<String>,
+}
+
 impl Circuit {
     /// Whether everything is admitted, whatever the time.
     pub fn is_closed(&self) -> bool {

@@ -28,10 +28,16 @@ pub enum EventKind {
     DisputeClosed,
     /// The receiving bank asks for a bank transfer's details to be corrected next time; nothing failed.
     NotificationOfChange,
+    /// A bank transfer waits for people to approve it.
+    ApprovalRequired,
+    /// A provider gets no new work, for operators.
+    CircuitOpened,
+    /// A provider gets new work again.
+    CircuitClosed,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 18] = [
         Self::PaymentPrepared,
         Self::Transaction(Status::Pending),
         Self::Transaction(Status::Processing),
@@ -47,6 +53,9 @@ impl EventKind {
         Self::DisputeUpdated,
         Self::DisputeClosed,
         Self::NotificationOfChange,
+        Self::ApprovalRequired,
+        Self::CircuitOpened,
+        Self::CircuitClosed,
     ];
 
     /// The name in bodies, filters and the stores.
@@ -67,6 +76,9 @@ impl EventKind {
             Self::DisputeUpdated => "dispute.updated",
             Self::DisputeClosed => "dispute.closed",
             Self::NotificationOfChange => "transfer.notification_of_change",
+            Self::ApprovalRequired => "approval.required",
+            Self::CircuitOpened => "provider.circuit_opened",
+            Self::CircuitClosed => "provider.circuit_closed",
         }
     }
 
@@ -109,7 +121,10 @@ impl EventKind {
             | Self::Transaction(
                 Status::Pending | Status::Processing | Status::Authorized | Status::Failed | Status::Canceled,
             )
-            | Self::NotificationOfChange => false,
+            | Self::NotificationOfChange
+            | Self::ApprovalRequired
+            | Self::CircuitOpened
+            | Self::CircuitClosed => false,
             Self::Transaction(Status::Succeeded | Status::Refunded)
             | Self::RefundPending
             | Self::RefundSucceeded

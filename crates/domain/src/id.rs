@@ -156,6 +156,8 @@ id!(/// A refund: a digest of environment and the caller's idempotency key, or o
     RefundId, "re");
 id!(/// A webhook endpoint.
     EndpointId, "ep");
+id!(/// What people decide about something that waits for them.
+    ApprovalId, "apr");
 
 #[cfg(test)]
 mod tests {

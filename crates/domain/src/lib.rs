@@ -4,6 +4,9 @@
 //! go out, and every decision can be explained afterwards.
 
 pub mod ach;
+pub mod address_range;
+pub mod approval;
+pub mod audit_log;
 pub mod books;
 pub mod card;
 pub mod circuit;
@@ -13,6 +16,7 @@ pub mod event;
 pub mod fee;
 pub mod hold;
 pub mod id;
+pub mod key_scope;
 pub mod ledger;
 pub mod limit;
 pub mod metadata;

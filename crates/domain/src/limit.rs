@@ -50,6 +50,30 @@ pub struct Limit {
     pub max_count: Option<u64>,
     /// How much their principals may add up to.
     pub max_amount: Option<Minor>,
+    pub action: LimitAction,
+}
+
+/// What becomes of a payment that a limit does not allow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LimitAction {
+    Refuse,
+    /// It waits for a person's approval, and counts in the meantime.
+    Review,
+}
+
+impl LimitAction {
+    pub const ALL: [Self; 2] = [Self::Refuse, Self::Review];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Refuse => "refuse",
+            Self::Review => "review",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.as_str() == text)
+    }
 }
 
 /// A limit that a payment counts toward, and whose payments it is counted with.
@@ -58,6 +82,19 @@ pub struct LimitUse {
     pub limit: Limit,
     /// A digest of limit, currency and the customer or account.
     pub subject: [u8; 32],
+    /// Whether people decide about a payment beyond the limit: it counts, whatever that adds up to.
+    pub is_reviewed: bool,
+}
+
+impl LimitUse {
+    /// What counts once this principal does, too.
+    pub fn add(&self, totals: LimitTotals, principal: Minor) -> Result<LimitTotals, LimitBound> {
+        if !self.is_reviewed {
+            return self.limit.add(totals, principal);
+        }
+        let amount = totals.amount.checked_add(principal).unwrap_or(Minor::MAX);
+        Ok(LimitTotals { count: totals.count.saturating_add(1), amount })
+    }
 }
 
 /// What counts toward a limit at one moment.
@@ -140,6 +177,7 @@ mod tests {
             window: Duration::from_hours(24),
             max_count,
             max_amount: max_amount.and_then(Minor::new),
+            action: LimitAction::Refuse,
         }
     }
 

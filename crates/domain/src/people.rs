@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::{
+    audit_log::ActorKind,
     id::{OrganizationId, TokenId, UserId},
     time::Timestamp,
 };
@@ -51,7 +52,11 @@ impl Role {
             | Permission::Configure
             | Permission::MoveFunds
             | Permission::ManageKeys => matches!(self, Self::Operator | Self::Admin),
-            Permission::CreateOrganizations | Permission::ManageUsers | Permission::RotateMasterKey => {
+            Permission::Approve => matches!(self, Self::Approver | Self::Admin),
+            Permission::CreateOrganizations
+            | Permission::ManageUsers
+            | Permission::RotateMasterKey
+            | Permission::ReadAuditLog => {
                 matches!(self, Self::Admin)
             }
         }
@@ -76,12 +81,21 @@ pub enum Permission {
     CreateOrganizations,
     ManageUsers,
     RotateMasterKey,
+    ReadAuditLog,
+    Approve,
 }
 
 impl Permission {
     /// Whether what it opens cannot be cut down to a few organizations.
     const fn covers_all_organizations(self) -> bool {
-        matches!(self, Self::Inspect | Self::CreateOrganizations | Self::ManageUsers | Self::RotateMasterKey)
+        matches!(
+            self,
+            Self::Inspect
+                | Self::CreateOrganizations
+                | Self::ManageUsers
+                | Self::RotateMasterKey
+                | Self::ReadAuditLog
+        )
     }
 }
 
@@ -158,6 +172,8 @@ pub struct UserToken {
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
+    /// Who else may hold it: whoever issued it has seen it, and so may have whoever may hold the token that was used for that.
+    pub issuers: Vec<UserId>,
 }
 
 /// Who an operator's request comes from.
@@ -167,8 +183,10 @@ pub enum Identity {
     Bootstrap,
     User {
         user: Arc<User>,
-        /// The token they presented.
-        token: TokenId,
+        /// The token they presented; none after single sign-on.
+        token: Option<TokenId>,
+        /// Who else may hold it.
+        issuers: Arc<[UserId]>,
     },
 }
 
@@ -197,6 +215,25 @@ impl Identity {
         }
     }
 
+    /// Everybody it may be: the user, and whoever else may hold their token. Nobody in particular holds the admin token.
+    pub fn people(&self) -> Vec<UserId> {
+        match self {
+            Self::Bootstrap => Vec::new(),
+            Self::User { user, issuers, .. } => {
+                let others = issuers.iter().copied().filter(|issuer| *issuer != user.id);
+                std::iter::once(user.id).chain(others).collect()
+            }
+        }
+    }
+
+    /// What the audit log knows them as.
+    pub fn kind(&self) -> ActorKind {
+        match self {
+            Self::Bootstrap => ActorKind::Bootstrap,
+            Self::User { user, .. } => ActorKind::User(user.id),
+        }
+    }
+
     /// How changes are attributed. Whoever holds the admin token may give a name, which nothing proves.
     pub fn actor(&self, given_name: Option<&str>) -> String {
         match self {
@@ -210,7 +247,7 @@ impl Identity {
 mod tests {
     use super::*;
 
-    const PERMISSIONS: [Permission; 11] = [
+    const PERMISSIONS: [Permission; 13] = [
         Permission::Read,
         Permission::Inspect,
         Permission::Resend,
@@ -222,6 +259,8 @@ mod tests {
         Permission::CreateOrganizations,
         Permission::ManageUsers,
         Permission::RotateMasterKey,
+        Permission::ReadAuditLog,
+        Permission::Approve,
     ];
 
     fn organization(number: u8) -> OrganizationId {
@@ -231,11 +270,11 @@ mod tests {
     #[test]
     fn each_role_allows_what_it_is_for() {
         for (role, allowed) in [
-            (Role::Viewer, "11000000000"),
-            (Role::Support, "11110000000"),
-            (Role::Operator, "11111111000"),
-            (Role::Approver, "11000000000"),
-            (Role::Admin, "11111111111"),
+            (Role::Viewer, "1100000000000"),
+            (Role::Support, "1111000000000"),
+            (Role::Operator, "1111111100000"),
+            (Role::Approver, "1100000000001"),
+            (Role::Admin, "1111111111111"),
         ] {
             let found: String =
                 PERMISSIONS.iter().map(|it| if role.allows(*it) { '1' } else { '0' }).collect();
@@ -272,7 +311,11 @@ mod tests {
             created_at: Timestamp::from_unix_millis(0),
             removed_at: None,
         };
-        let ada = Identity::User { user: Arc::new(user), token: TokenId::from_bytes([2; 16]) };
+        let ada = Identity::User {
+            user: Arc::new(user),
+            token: Some(TokenId::from_bytes([2; 16])),
+            issuers: Arc::new([]),
+        };
         assert_eq!(ada.actor(Some("Grace Hopper")), "Ada Lovelace <ada@example.com>");
         assert_eq!(Identity::Bootstrap.actor(Some("Grace Hopper")), "Grace Hopper");
         assert_eq!(Identity::Bootstrap.actor(None), "admin");

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use crate::{currency::Currency, metadata::Metadata, money::Principal, payment::Flow};
 use index::Index;
 
-pub use attempt::{RouteAttempt, RouteOutcome, RouteProgress};
+pub use attempt::{LeftTarget, RouteAttempt, RouteOutcome, RouteProgress};
 pub use condition::{Condition, Field, InvalidTest, Test};
 pub use destination::{Destination, Share, Split, Target};
 pub use explain::{ConditionResult, Explanation, RuleOutcome, RuleResult};

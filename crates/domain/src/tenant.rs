@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::{
     id::{ApplicationId, EnvironmentId, KeyId, OrganizationId},
+    key_scope::KeyScope,
     time::Timestamp,
 };
 
@@ -149,14 +150,20 @@ pub struct KeyRecord {
     pub environment: EnvironmentId,
     /// What it may do.
     pub kind: KeyKind,
+    /// What people call it.
+    pub name: Option<String>,
+    /// What it is limited to.
+    pub scope: KeyScope,
     /// SHA-256 of the whole key.
     pub digest: [u8; 32],
     /// The key's last four characters, for people who compare what they hold with what is listed.
     pub last_four: String,
     /// When it was issued.
     pub created_at: Timestamp,
-    /// From this moment it is refused; set when it is rotated.
+    /// From this moment it is refused; set at issue, or when it is rotated.
     pub expires_at: Option<Timestamp>,
+    /// When it last opened anything, to the minute.
+    pub last_used_at: Option<Timestamp>,
     /// When it was revoked.
     pub revoked_at: Option<Timestamp>,
     /// The key that took its place.

@@ -34,6 +34,11 @@ impl Timestamp {
         }
     }
 
+    /// How long after `earlier` this instant is; nothing if it is not after it.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default())
+    }
+
     /// This instant moved forward, held at the end of representable time rather than wrapped.
     #[must_use]
     pub fn saturating_add(self, duration: Duration) -> Self {

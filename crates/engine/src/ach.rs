@@ -5,6 +5,7 @@
 
 mod account;
 pub(crate) mod account_keys;
+mod approval;
 mod cancel;
 mod corrections;
 mod event;
@@ -55,7 +56,7 @@ impl Engine {
         if !missing.is_empty() {
             return Err(missing.into_iter().map(|path| format!("providers.{name}.{path}")).collect());
         }
-        let wire = self.adapters.transfers(provider.adapter);
+        let wire = self.adapters.capabilities(provider.adapter).transfers;
         let wire = wire.ok_or_else(|| vec![format!("providers.{name}.adapter")])?;
         Ok(AchProvider { provider, wire })
     }

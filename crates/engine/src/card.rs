@@ -20,14 +20,15 @@ mod refund;
 mod resolve;
 mod schedule;
 mod source;
+mod switch;
 mod update;
 
 use tollgate_configuration::{Adapter, Provider, ProviderOptions};
-use tollgate_domain::card::CardOrder;
+use tollgate_domain::{Flow, card::CardOrder};
 
 use crate::{
     engine::Engine,
-    ports::{Cards, StoreError},
+    ports::{Cards, Charges, Component, Confirmation, Embedded, Prepared, Preparing, StoreError},
     snapshot::EnvironmentView,
 };
 
@@ -38,6 +39,7 @@ pub use prepare::{PrepareError, PrepareRequest, PreparedPayment};
 pub use reads::{PaymentRead, ReadError};
 pub use refund::{RefundCreated, RefundError, RefundRequest};
 pub(crate) use source::source_context;
+pub use switch::SwitchError;
 
 /// How often a decision is made again because the payment changed meanwhile. Each round needs somebody else to have
 /// moved it, and a payment moves a handful of times in its life.
@@ -47,6 +49,44 @@ const MAX_ROUNDS: usize = 16;
 struct CardProvider<'a> {
     provider: &'a Provider,
     cards: &'a dyn Cards,
+}
+
+impl<'a> CardProvider<'a> {
+    fn offers(&self, flow: Flow) -> bool {
+        match flow {
+            Flow::HostedCheckout => self.cards.hosted_checkout().is_some(),
+            Flow::PaymentComponent => self.cards.embedded().is_some(),
+        }
+    }
+
+    /// What makes something at the provider before the customer pays; `None` where nothing is made.
+    fn preparing(&self, flow: Flow) -> Option<&'a dyn Preparing> {
+        match (flow, self.cards.embedded()) {
+            (Flow::HostedCheckout, _) => self.cards.hosted_checkout().map(|page| page as &dyn Preparing),
+            (Flow::PaymentComponent, Some(Embedded::InBrowser(cards))) => Some(cards),
+            (Flow::PaymentComponent, _) => None,
+        }
+    }
+
+    fn charges(&self) -> Option<&'a dyn Charges> {
+        match self.cards.embedded() {
+            Some(Embedded::ByToken(charges)) => Some(charges),
+            _ => None,
+        }
+    }
+
+    fn confirmation(&self) -> Confirmation {
+        self.charges().map_or(Confirmation::Look, |_| Confirmation::Charge)
+    }
+
+    /// What the browser needs; `prepared` is there exactly where something was made for it.
+    fn component(&self, prepared: Option<&Prepared>) -> Option<Component> {
+        match (self.cards.embedded()?, prepared) {
+            (Embedded::InBrowser(cards), Some(prepared)) => cards.component(self.provider, prepared),
+            (Embedded::InBrowser(_), None) => None,
+            (Embedded::ByToken(charges), _) => charges.component(self.provider),
+        }
+    }
 }
 
 impl Engine {
@@ -62,7 +102,7 @@ impl Engine {
         if !missing.is_empty() {
             return Err(missing.into_iter().map(|path| format!("providers.{name}.{path}")).collect());
         }
-        let cards = self.adapters.cards(provider.adapter);
+        let cards = self.adapters.capabilities(provider.adapter).cards;
         let cards = cards.ok_or_else(|| vec![format!("providers.{name}.adapter")])?;
         Ok(CardProvider { provider, cards })
     }

@@ -4,12 +4,13 @@
 use std::{
     collections::HashMap,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError, RwLock,
-        atomic::{AtomicBool, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard,
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     time::Duration,
 };
 
+use tokio::sync::Notify;
 use tollgate_configuration::{CircuitConfig, ForcedCircuit};
 use tollgate_domain::{
     Timestamp,
@@ -19,6 +20,8 @@ use tollgate_domain::{
 use tracing::{info, warn};
 
 use crate::{
+    audit_log::Audited,
+    circuit_events::Reported,
     configure::{ConfigRead, ConfigureError, Origin},
     engine::Engine,
     ports::CallLog,
@@ -31,14 +34,21 @@ pub(crate) const FORCED_OPEN: &str = "circuit forced open by an operator";
 /// The circuits of every provider that was ever called.
 #[derive(Debug, Default)]
 pub struct Circuits {
-    known: RwLock<HashMap<EnvironmentId, HashMap<String, Arc<Guarded>>>>,
+    opened: AtomicU64,
+    closed: AtomicU64,
+    known: RwLock<Known>,
+    /// Poked when one has opened or closed.
+    pub(crate) changed: Notify,
 }
+
+type Known = HashMap<EnvironmentId, HashMap<String, Arc<Guarded>>>;
 
 /// A circuit. Almost always it is closed, and then new work takes no lock of its own.
 #[derive(Debug)]
-struct Guarded {
+pub(crate) struct Guarded {
     is_closed: AtomicBool,
     circuit: Mutex<Circuit>,
+    reported: Mutex<Reported>,
 }
 
 /// Where a provider's circuit stands on this node.
@@ -91,19 +101,35 @@ impl Guarded {
     fn lock(&self) -> MutexGuard<'_, Circuit> {
         self.circuit.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    pub(crate) fn open_since(&self) -> Option<Timestamp> {
+        self.lock().open_since()
+    }
+
+    pub(crate) fn reported(&self) -> MutexGuard<'_, Reported> {
+        self.reported.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Circuits {
     /// How many are open, or being probed, on this node.
     pub fn open_count(&self) -> usize {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known();
         let all = known.values().flat_map(HashMap::values);
         all.filter(|guarded| !guarded.is_closed.load(Ordering::Acquire)).count()
     }
 
+    /// How often one has opened on this node, and how often one has closed again.
+    pub fn changes(&self) -> (u64, u64) {
+        (self.opened.load(Ordering::Relaxed), self.closed.load(Ordering::Relaxed))
+    }
+
+    pub(crate) fn known(&self) -> RwLockReadGuard<'_, Known> {
+        self.known.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn find(&self, environment: EnvironmentId, provider: &str) -> Option<Arc<Guarded>> {
-        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
-        known.get(&environment)?.get(provider).map(Arc::clone)
+        self.known().get(&environment)?.get(provider).map(Arc::clone)
     }
 
     /// Decides on a piece of new work, or only says what would be decided.
@@ -133,7 +159,10 @@ impl Circuits {
     ) -> Vec<CircuitChange> {
         let guarded = self.find(environment, provider).unwrap_or_else(|| {
             let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-            let new = || Arc::new(Guarded { is_closed: AtomicBool::new(true), circuit: Mutex::default() });
+            let new = || {
+                let (circuit, reported) = (Mutex::default(), Mutex::default());
+                Arc::new(Guarded { is_closed: AtomicBool::new(true), circuit, reported })
+            };
             let of_environment = known.entry(environment).or_default();
             Arc::clone(of_environment.entry(provider.to_owned()).or_insert_with(new))
         });
@@ -164,11 +193,16 @@ impl Engine {
         let now = self.clock.now();
         let outcomes = logs.iter().filter_map(|log| log.tries.last()).map(|last| (now, has_failed(last)));
         for change in self.circuits.note(environment, provider, outcomes, &settings) {
+            self.circuits.changed.notify_one();
             match change {
                 CircuitChange::Opened => {
+                    self.circuits.opened.fetch_add(1, Ordering::Relaxed);
                     warn!(%environment, provider, "circuit opened: new payments go to fallbacks, or are answered 503");
                 }
-                CircuitChange::Closed => info!(%environment, provider, "circuit closed"),
+                CircuitChange::Closed => {
+                    self.circuits.closed.fetch_add(1, Ordering::Relaxed);
+                    info!(%environment, provider, "circuit closed");
+                }
             }
         }
     }
@@ -226,7 +260,8 @@ impl Engine {
             };
             Ok((configuration, ()))
         };
-        let (version, ()) = self.change_config(environment, None, origin, edit).await?;
+        let done = Audited::new("circuit.force", provider);
+        let (version, ()) = self.change_config(environment, None, origin, done, edit).await?;
         Ok(version)
     }
 
@@ -247,6 +282,6 @@ impl Engine {
     }
 }
 
-fn circuit_of(view: &EnvironmentView) -> &CircuitConfig {
+pub(crate) fn circuit_of(view: &EnvironmentView) -> &CircuitConfig {
     &view.configuration.settings.circuit
 }

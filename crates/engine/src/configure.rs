@@ -1,16 +1,22 @@
 //! Applying a configuration, and reading it and its history.
 
-use std::sync::Arc;
+use std::{net::IpAddr, sync::Arc};
 
-use serde_json::Value;
-use tollgate_configuration::{ConfigWarning, Configuration, StoredConfigError, ValidationErrors};
+use serde_json::{Value, json};
+use tollgate_configuration::{
+    ConfigWarning, Configuration, Difference, StoredConfigError, ValidationErrors, diff,
+};
 use tollgate_domain::{
-    id::{ChangeId, EnvironmentId},
+    audit_log::ActorKind,
+    circuit::CircuitNotice,
+    id::{ApprovalId, ChangeId, EnvironmentId, UserId},
     tenant::EnvironmentName,
 };
 use tollgate_vault::{RandomnessUnavailable, SealError, Sealer};
 
 use crate::{
+    audit_log::Audited,
+    circuit_events::forced_notices,
     directory::opened,
     engine::Engine,
     ports::{ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, StoreError},
@@ -20,6 +26,9 @@ use crate::{
 /// crowd of writers is through by then.
 const MAX_TRIES: usize = 64;
 
+/// Differences that the audit log lists of one change; the versions themselves have all of them.
+const MAX_DESCRIBED_CHANGES: usize = 100;
+
 /// Who asks for a change, and in which request.
 #[derive(Debug, Clone)]
 pub struct Origin {
@@ -27,6 +36,20 @@ pub struct Origin {
     pub actor: String,
     /// The id of the request.
     pub request: String,
+    /// What is known of them.
+    pub kind: ActorKind,
+    /// Where the request came from.
+    pub address: Option<IpAddr>,
+    /// Everybody who may hold the credential it was made with.
+    pub people: Vec<UserId>,
+}
+
+impl Origin {
+    /// Something the service does by itself.
+    pub fn system(actor: &str, request: &str) -> Self {
+        let (actor, request) = (actor.to_owned(), request.to_owned());
+        Self { actor, request, kind: ActorKind::System, address: None, people: Vec::new() }
+    }
 }
 
 /// A configuration read from the store.
@@ -47,11 +70,19 @@ pub struct ConfigDocument {
     pub document: Value,
 }
 
-/// A document that was put in force.
+/// What became of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Configured {
+    /// It is in force under this version.
+    InForce { version: u64 },
+    /// It waits for somebody else to approve it.
+    Proposed { approval: ApprovalId },
+}
+
+/// A document that was put in force or proposed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AppliedConfig {
-    /// Its version.
-    pub version: u64,
+    pub outcome: Configured,
     /// What is probably not meant.
     pub warnings: Vec<ConfigWarning>,
 }
@@ -98,13 +129,40 @@ pub enum ConfigureError {
     /// The operating system provided no randomness.
     #[error(transparent)]
     Randomness(#[from] RandomnessUnavailable),
+    /// As many changes as there may be wait for somebody else already.
+    #[error("too many changes wait for approval; approve or deny one first")]
+    TooManyProposals,
     /// The work was cut off by a shutdown.
     #[error("the task was interrupted")]
     CutOff,
 }
 
+/// Makes another configuration of the one that is in force, and something to tell.
+pub(crate) trait Edit<T>:
+    Fn(ConfigRead) -> Result<(Configuration, T), ConfigureError> + Send + Sync + 'static
+{
+}
+
+impl<T, F> Edit<T> for F where
+    F: Fn(ConfigRead) -> Result<(Configuration, T), ConfigureError> + Send + Sync + 'static
+{
+}
+
+/// A change that was made from the version that was in force.
+struct MadeChange<T> {
+    change: ConfigChange,
+    /// What differs, for the audit log.
+    changes: Vec<Value>,
+    /// Circuits that it forces or releases.
+    forced: Vec<CircuitNotice>,
+    /// Whether somebody else has to approve it.
+    waits: bool,
+    told: T,
+}
+
 impl Engine {
-    /// Puts a document in force whole, or changes nothing. With `expected`, only if that version is in force.
+    /// Puts a document in force whole, or changes nothing. With `expected`, only if that version is in force. Where the
+    /// configuration asks for approvals of its changes, it waits for somebody else.
     ///
     /// Masked secrets keep what is stored, so the change is always made from the version it replaces: if another
     /// change came in between, it is made again from that one.
@@ -123,50 +181,109 @@ impl Engine {
             let warnings = configuration.warnings(&name);
             Ok((configuration, warnings))
         };
-        let (version, warnings) = self.change_config(environment, expected, origin, reading).await?;
-        Ok(AppliedConfig { version, warnings })
+        let done = Audited::new("config.replace", environment);
+        let (outcome, warnings) =
+            self.change_or_propose(environment, expected, origin, done, reading).await?;
+        Ok(AppliedConfig { outcome, warnings })
     }
 
     /// Puts in force what `edit` makes of the configuration that is in force, and answers its version. If another change came in
-    /// between, it is made again from that one; with `expected`, nothing is changed then.
+    /// between, it is made again from that one; with `expected`, nothing is changed then. The audit log has it as `done`, with
+    /// what differs.
     pub(crate) async fn change_config<T: Send + 'static>(
         &self,
         environment: EnvironmentId,
         expected: Option<u64>,
         origin: Origin,
-        edit: impl Fn(ConfigRead) -> Result<(Configuration, T), ConfigureError> + Send + Sync + 'static,
+        done: Audited,
+        edit: impl Edit<T>,
     ) -> Result<(u64, T), ConfigureError> {
         let edit = Arc::new(edit);
         for _ in 0..MAX_TRIES {
-            let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
-            let from_version = current.version;
-            if expected.is_some_and(|expected| expected != from_version) {
-                return Err(ConfigureError::Stale { current: from_version });
-            }
-            let edit = Arc::clone(&edit);
-            let editing = self.with_opened(environment, current, move |current, sealer| {
-                let (configuration, told) = edit(current)?;
-                Ok((configuration.to_stored(environment, sealer)?, told))
-            });
-            let (document, told) = editing.await?;
-            let change = ConfigChange {
-                id: self.new_id(ChangeId::new)?,
-                from_version,
-                document,
-                actor: origin.actor.clone(),
-                request: origin.request.clone(),
-                at: self.clock.now(),
-            };
-            match self.store.put_config(environment, &change).await? {
-                ConfigPut::Done { version, directory } => {
-                    self.directory.catch_up_with_config(environment, version, directory).await;
-                    return Ok((version, told));
-                }
-                ConfigPut::Stale { .. } => {}
-                ConfigPut::EnvironmentMissing => return Err(ConfigureError::Missing),
+            let made = self.make_change(environment, expected, &origin, &edit).await?;
+            if let Some(version) = self.put_change(environment, &origin, &done, &made).await? {
+                return Ok((version, made.told));
             }
         }
         Err(StoreError::Unavailable("too many concurrent changes to this configuration".to_owned()).into())
+    }
+
+    /// As [`Engine::change_config`], where nobody else has to approve it; otherwise it waits for that. What the service does by
+    /// itself waits for nobody.
+    async fn change_or_propose<T: Send + 'static>(
+        &self,
+        environment: EnvironmentId,
+        expected: Option<u64>,
+        origin: Origin,
+        done: Audited,
+        edit: impl Edit<T>,
+    ) -> Result<(Configured, T), ConfigureError> {
+        let edit = Arc::new(edit);
+        for _ in 0..MAX_TRIES {
+            let made = self.make_change(environment, expected, &origin, &edit).await?;
+            if made.waits && origin.kind != ActorKind::System {
+                let approval = self.propose_config(environment, &origin, made.change, &made.changes).await?;
+                return Ok((Configured::Proposed { approval }, made.told));
+            }
+            if let Some(version) = self.put_change(environment, &origin, &done, &made).await? {
+                return Ok((Configured::InForce { version }, made.told));
+            }
+        }
+        Err(StoreError::Unavailable("too many concurrent changes to this configuration".to_owned()).into())
+    }
+
+    /// Makes a change from the version that is in force.
+    async fn make_change<T: Send + 'static>(
+        &self,
+        environment: EnvironmentId,
+        expected: Option<u64>,
+        origin: &Origin,
+        edit: &Arc<impl Edit<T>>,
+    ) -> Result<MadeChange<T>, ConfigureError> {
+        let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
+        let from_version = current.version;
+        if expected.is_some_and(|expected| expected != from_version) {
+            return Err(ConfigureError::Stale { current: from_version });
+        }
+        let (edit, now) = (Arc::clone(edit), self.clock.now());
+        let editing = self.with_opened(environment, current, move |current, sealer| {
+            let before = current.configuration.clone();
+            let (configuration, told) = edit(current)?;
+            let changes = described_changes(&before, &configuration);
+            let forced = forced_notices(&before, &configuration, now);
+            let document = configuration.to_stored(environment, sealer)?;
+            Ok((document, changes, forced, before.approvals.configuration, told))
+        });
+        let (document, changes, forced, waits, told) = editing.await?;
+        let change = ConfigChange {
+            id: self.new_id(ChangeId::new)?,
+            from_version,
+            document,
+            actor: origin.actor.clone(),
+            request: origin.request.clone(),
+            at: now,
+        };
+        Ok(MadeChange { change, changes, forced, waits, told })
+    }
+
+    /// Puts a change in force, and answers its version; `None` where another version than the one it was made from is in force.
+    async fn put_change<T>(
+        &self,
+        environment: EnvironmentId,
+        origin: &Origin,
+        done: &Audited,
+        made: &MadeChange<T>,
+    ) -> Result<Option<u64>, ConfigureError> {
+        let audited = put_in_force(done.clone(), environment, made.change.from_version, &made.changes);
+        match self.audited(origin, audited).put_config(environment, &made.change).await? {
+            ConfigPut::Done { version, directory } => {
+                self.directory.catch_up_with_config(environment, version, directory).await;
+                self.report_forced(environment, made.forced.clone()).await;
+                Ok(Some(version))
+            }
+            ConfigPut::Stale { .. } => Ok(None),
+            ConfigPut::EnvironmentMissing => Err(ConfigureError::Missing),
+        }
     }
 
     /// Checks a document exactly as [`Engine::put_config`] would, and changes nothing.
@@ -197,7 +314,7 @@ impl Engine {
         version: u64,
         expected: u64,
         origin: Origin,
-    ) -> Result<u64, ConfigureError> {
+    ) -> Result<Configured, ConfigureError> {
         let restored = self.config_version(environment, version).await?.configuration;
         let any_host = self.options.allow_other_provider_hosts;
         let restoring = move |current: ConfigRead| {
@@ -207,8 +324,10 @@ impl Engine {
             check_hosts(&restored, any_host)?;
             Ok((restored, ()))
         };
-        let (version, ()) = self.change_config(environment, Some(expected), origin, restoring).await?;
-        Ok(version)
+        let done = Audited::new("config.restore", environment);
+        let (outcome, ()) =
+            self.change_or_propose(environment, Some(expected), origin, done, restoring).await?;
+        Ok(outcome)
     }
 
     /// The current configuration.
@@ -282,6 +401,32 @@ impl Engine {
         let stored = self.store.environment(environment).await?;
         stored.map(|stored| stored.name).ok_or(ConfigureError::Missing)
     }
+}
+
+/// What the audit log says of a change that is put in force.
+pub(crate) fn put_in_force(
+    done: Audited,
+    environment: EnvironmentId,
+    from_version: u64,
+    changes: &[Value],
+) -> Audited {
+    done.in_environment(environment)
+        .before(json!({ "version": from_version }))
+        .after(json!({ "version": from_version.saturating_add(1), "changes": changes }))
+}
+
+/// What differs, for the audit log: secrets masked, and no more of it than an entry should hold.
+pub(crate) fn described_changes(before: &Configuration, after: &Configuration) -> Vec<Value> {
+    let replaced = after.providers.replaced_secrets(&before.providers);
+    let changes = diff(&before.to_public(), &after.to_public(), replaced.iter().map(String::as_str));
+    let changes = changes.into_iter().take(MAX_DESCRIBED_CHANGES).map(|change| match change.what {
+        Difference::Added(value) => json!({ "path": change.path, "added": value }),
+        Difference::Removed(value) => json!({ "path": change.path, "removed": value }),
+        Difference::Changed(from, to) => json!({ "path": change.path, "from": from, "to": to }),
+        Difference::Reordered(order) => json!({ "path": change.path, "order": order }),
+        Difference::OtherSecret => json!({ "path": change.path, "secret": "replaced" }),
+    });
+    changes.collect()
 }
 
 fn read(document: &Value, current: &Configuration, any_host: bool) -> Result<Configuration, ConfigureError> {

@@ -5,9 +5,11 @@ mod disputes;
 mod environment;
 mod master_key;
 mod providers;
+mod returns;
 
 use std::{borrow::Cow, time::Duration};
 
+use async_trait::async_trait;
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 
 use crate::{
@@ -15,6 +17,7 @@ use crate::{
     ports::{Backlog, Diagnosis, Durability, StoreError},
 };
 pub use providers::ProviderReadiness;
+pub(crate) use returns::KnownReturnRates;
 
 /// No disk that keeps what it confirms answers faster, in microseconds.
 const HONEST_SYNC_MICROS: u64 = 20;
@@ -60,6 +63,8 @@ pub enum Area {
     /// Routes and fees.
     Routing,
     Wallets,
+    /// Transfers that wait for people's approval.
+    Approvals,
     Providers,
     /// Addresses that events are sent to.
     Endpoints,
@@ -91,7 +96,7 @@ pub struct Check {
 }
 
 impl Check {
-    fn ok(name: &'static str, finding: impl Into<String>) -> Self {
+    pub fn ok(name: &'static str, finding: impl Into<String>) -> Self {
         Self {
             name,
             environment: None,
@@ -107,7 +112,11 @@ impl Check {
         Self { status: CheckStatus::Warning, advice: Some(advice.into()), ..Self::ok(name, finding) }
     }
 
-    fn problem(name: &'static str, finding: impl Into<String>, advice: impl Into<Cow<'static, str>>) -> Self {
+    pub fn problem(
+        name: &'static str,
+        finding: impl Into<String>,
+        advice: impl Into<Cow<'static, str>>,
+    ) -> Self {
         Self { status: CheckStatus::Problem, ..Self::warning(name, finding, advice) }
     }
 
@@ -118,6 +127,12 @@ impl Check {
     fn about(self, area: Area, count: u32) -> Self {
         Self { area: Some(area), count, ..self }
     }
+}
+
+/// A check of something that the engine knows nothing of.
+#[async_trait]
+pub trait ExternalCheck: Send + Sync + 'static {
+    async fn check(&self) -> Check;
 }
 
 impl Engine {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{Notify, Semaphore};
 use tollgate_domain::{
+    Timestamp,
     event::EventKind,
     id::{EnvironmentId, EventId},
 };
@@ -13,6 +14,7 @@ use crate::{
     ach::{account_keys::AccountKeys, rail::InstantRails},
     circuits::Circuits,
     directory::Directory,
+    doctor::KnownReturnRates,
     host::Process,
     key_conflicts::KeyConflicts,
     options::Options,
@@ -52,6 +54,8 @@ pub struct Engine {
     pub(crate) provider_watch: ProviderWatch,
     pub(crate) instant_rails: InstantRails,
     pub(crate) circuits: Arc<Circuits>,
+    pub(crate) started_at: Timestamp,
+    pub(crate) known_return_rates: KnownReturnRates,
     pub(crate) key_conflicts: KeyConflicts,
     pub(crate) request_log: RequestLog,
     pub(crate) endpoint_sealer: Sealer,
@@ -118,6 +122,7 @@ impl Engine {
         let sealer = master_key.sealer("configuration");
         let directory =
             Arc::new(Directory::load(Arc::clone(&host), Arc::clone(&store), sealer.clone()).await?);
+        let started_at = clock.now();
         Ok(Self {
             store,
             clock,
@@ -138,6 +143,8 @@ impl Engine {
             provider_watch: ProviderWatch::default(),
             instant_rails: InstantRails::default(),
             circuits: Arc::default(),
+            started_at,
+            known_return_rates: KnownReturnRates::default(),
             key_conflicts: KeyConflicts::default(),
             request_log: RequestLog::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),

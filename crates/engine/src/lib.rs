@@ -5,19 +5,24 @@
 
 mod ach;
 mod activity;
+mod approvals;
+mod audit_log;
 mod backoff;
 mod books;
 mod card;
+mod circuit_events;
 mod circuits;
 mod clock;
 mod configure;
 mod directory;
 mod doctor;
 mod engine;
+mod erasure;
 mod export;
 mod failpoint;
 mod host;
 mod key_conflicts;
+mod key_meters;
 mod keys;
 mod limits;
 mod metadata_text;
@@ -25,6 +30,7 @@ mod options;
 mod outbox;
 mod people;
 pub mod ports;
+mod proposals;
 mod provider_account;
 mod provider_check;
 mod provider_health;
@@ -50,20 +56,26 @@ pub use ach::{
     TransferCanceled, TransferCreated, TransferError, TransferRead, TransferRequest, notifications_of_change,
 };
 pub use activity::ACTIVITY;
+pub use approvals::{ApprovalSubject, DecideError};
+pub use audit_log::Audited;
 pub use books::{EnvironmentStatement, Statement};
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, HoldChanged, HoldError, HoldRequest, PaymentRead,
     PrepareError, PrepareRequest, PreparedPayment, ReadError, RefundCreated, RefundError, RefundRequest,
-    RegisterDomainError,
+    RegisterDomainError, SwitchError,
 };
 pub use circuits::{CircuitOpen, CircuitStatus, Circuits};
 pub use clock::SystemClock;
-pub use configure::{AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Origin};
+pub use configure::{
+    AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Configured, Origin,
+};
 pub use directory::{Directory, FOLLOW_POLL};
-pub use doctor::{Area, Check, CheckStatus, ProviderReadiness};
+pub use doctor::{Area, Check, CheckStatus, ExternalCheck, ProviderReadiness};
 pub use engine::{Engine, StartError};
+pub use erasure::{CustomerName, EraseError, Erasure};
 pub use host::Process;
-pub use keys::{KeyError, NewKey};
+pub use key_meters::KeyMeters;
+pub use keys::{KeyError, KeyRequest, NewKey, RotationRequest};
 pub use limits::ExceededLimit;
 pub use metadata_text::metadata_pairs;
 pub use options::{DEFAULT_REQUEST_DEADLINE, Options, OutboxOptions, ResolverOptions};
@@ -72,6 +84,7 @@ pub use outbox::{
     EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
 pub use people::{CredentialError, NewUser, NewUserToken, UserError};
+pub use proposals::ProposedChange;
 pub use provider_account::UseAccountError;
 pub use provider_check::{CheckedProvider, ProviderCheckError};
 pub use provider_health::{ProviderHealth, ProviderIncident, ProviderState};

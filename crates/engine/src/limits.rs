@@ -68,7 +68,11 @@ impl Engine {
             limit.per.as_str().as_bytes(),
         ];
         parts.extend_from_slice(whose);
-        Some(LimitUse { limit: limit.clone(), subject: self.reference_digester.digest(&parts) })
+        Some(LimitUse {
+            limit: limit.clone(),
+            subject: self.reference_digester.digest(&parts),
+            is_reviewed: false,
+        })
     }
 
     /// Forgets the payments that count toward no limit anymore.

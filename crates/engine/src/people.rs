@@ -1,7 +1,8 @@
 //! The people who operate the service: added, given tokens, recognized, removed.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
+use serde_json::json;
 use tollgate_domain::{
     id::{OrganizationId, TokenId, UserId},
     people::{Access, Identity, User, UserToken},
@@ -13,6 +14,8 @@ use tollgate_vault::{
 };
 
 use crate::{
+    audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     ports::{AccessEnded, Page, StoreError, TokenIssued, UserCreated, UserState},
     snapshot::{KeyRejection, LiveToken},
@@ -91,8 +94,20 @@ impl Engine {
         snapshot.personal_token_of_id(token, self.clock.now()).map(LiveToken::identity)
     }
 
-    /// Adds a person. They can do nothing before they are given a token.
-    pub async fn create_user(&self, new: NewUser) -> Result<UserState, UserError> {
+    /// The user of this id after single sign-on, unless they were removed since.
+    pub fn identify_user(&self, user: UserId) -> Option<Identity> {
+        let snapshot = self.directory.snapshot();
+        let user = Arc::clone(snapshot.user(user)?);
+        Some(Identity::User { user, token: None, issuers: Arc::new([]) })
+    }
+
+    /// The user who has this email address and was not removed.
+    pub fn user_of_email(&self, email: &str) -> Option<UserId> {
+        self.directory.snapshot().user_of_email(email).map(|user| user.id)
+    }
+
+    /// Adds a person. They can do nothing before they are given a token, or sign in by single sign-on.
+    pub async fn create_user(&self, new: NewUser, origin: &Origin) -> Result<UserState, UserError> {
         let mut access = new.access;
         if let Some(organizations) = &mut access.organizations {
             organizations.sort_unstable();
@@ -110,7 +125,14 @@ impl Engine {
             created_at: self.clock.now(),
             removed_at: None,
         };
-        match self.store.create_user(&user).await? {
+        let organizations = user.access.organizations.as_ref();
+        let audited = Audited::new("user.create", user.id).after(json!({
+            "name": user.name,
+            "email": user.email,
+            "role": user.access.role.as_str(),
+            "organizations": organizations.map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>()),
+        }));
+        match self.audited(origin, audited).create_user(&user).await? {
             UserCreated::Done(version) => self.directory.catch_up(version).await,
             UserCreated::EmailTaken => return Err(UserError::EmailTaken),
         }
@@ -118,8 +140,9 @@ impl Engine {
     }
 
     /// Ends a person's access: on this node at once, on others within a second.
-    pub async fn remove_user(&self, user: UserId) -> Result<UserState, UserError> {
-        let ended = self.store.remove_user(user, self.clock.now()).await?;
+    pub async fn remove_user(&self, user: UserId, origin: &Origin) -> Result<UserState, UserError> {
+        let store = self.audited(origin, Audited::new("user.remove", user));
+        let ended = store.remove_user(user, self.clock.now()).await?;
         self.settle_access(ended).await?;
         self.user(user).await
     }
@@ -130,6 +153,7 @@ impl Engine {
         user: UserId,
         name: String,
         lifetime: Duration,
+        origin: &Origin,
     ) -> Result<NewUserToken, UserError> {
         let issued = issue_personal_token()?;
         let now = self.clock.now();
@@ -142,8 +166,14 @@ impl Engine {
             created_at: now,
             expires_at: now.saturating_add(lifetime),
             revoked_at: None,
+            issuers: origin.people.clone(),
         };
-        match self.store.issue_user_token(&record, MAX_TOKENS).await? {
+        let audited = Audited::new("user_token.issue", record.id).after(json!({
+            "userId": user.to_string(),
+            "name": record.name,
+            "lastFour": record.last_four,
+        }));
+        match self.audited(origin, audited).issue_user_token(&record, MAX_TOKENS).await? {
             TokenIssued::Done(version) => self.directory.catch_up(version).await,
             TokenIssued::UserMissing => return Err(UserError::Missing),
             TokenIssued::TooMany => return Err(UserError::TooManyTokens),
@@ -152,8 +182,15 @@ impl Engine {
     }
 
     /// Revokes a token: on this node at once, on others within a second.
-    pub async fn revoke_user_token(&self, user: UserId, token: TokenId) -> Result<(), UserError> {
-        let ended = self.store.revoke_user_token(user, token, self.clock.now()).await?;
+    pub async fn revoke_user_token(
+        &self,
+        user: UserId,
+        token: TokenId,
+        origin: &Origin,
+    ) -> Result<(), UserError> {
+        let audited = Audited::new("user_token.revoke", token).after(json!({ "userId": user.to_string() }));
+        let store = self.audited(origin, audited);
+        let ended = store.revoke_user_token(user, token, self.clock.now()).await?;
         self.settle_access(ended).await
     }
 

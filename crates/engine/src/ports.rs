@@ -1,13 +1,16 @@
 //! What the engine needs from outside, each promise written above its method.
 
+mod audit_log;
 mod books;
 mod courier;
+mod erasure;
 mod host;
 mod inspection;
 mod limits;
 mod outbox;
 mod payments;
 mod people;
+mod proposals;
 mod provider;
 mod provider_check;
 mod reporting;
@@ -19,15 +22,17 @@ mod transfers;
 
 use tollgate_domain::Timestamp;
 
+pub use audit_log::{AuditLogFilter, AuditLogStore};
 pub use books::{BooksStore, NewCardPosting};
 pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
+pub use erasure::{Erased, ErasureStore, StoredCustomer};
 pub use host::{Host, Stopped, Task};
 pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore, ProviderCheckRecord};
 pub use limits::{LimitExceeded, LimitStore};
 pub use outbox::{
     Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
-    EndpointEffect, Event, EventDelivery, EventQuery, EventsFrom, LastTry, NewEvent, OutboxStore, Resend,
-    ResendWhich, Resent, SealedSecret,
+    EndpointEffect, Event, EventDelivery, EventQuery, EventsFrom, LastTry, NewCircuitEvent, NewEvent,
+    OutboxStore, Resend, ResendWhich, Resent, SealedSecret,
 };
 pub use payments::{
     CardPayment, CardTransaction, Changed, Entry, Inserted, NewException, PaymentChange, PaymentFilter,
@@ -35,27 +40,28 @@ pub use payments::{
     Resolution, SettledProviderEvent, StoredException, StoredProviderEvent, TransactionFilter,
 };
 pub use people::{AccessEnded, PeopleStore, TokenIssued, UserCreated, UserState};
+pub use proposals::{ConfigProposal, ProposalDecided, ProposalStore, Proposed};
 pub use provider::{
-    AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Cards, Charge, Component, Confirmation,
-    DomainWallet, Identified, InboundWebhook, OrderFault, Prepared, RegisteredDomain, Rejection,
-    RejectionKind, SignatureError, Subject, TransientError, Try, UnreadableEvent, WebhookNotice,
-    WebhookReader,
+    AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Capabilities, Captures, Cards, Charge,
+    Charges, Component, Confirmation, DomainWallet, Embedded, EmbeddedCards, HostedCheckout, Identified,
+    InboundWebhook, OrderFault, Prepared, Preparing, Refunds, RegisteredDomain, Rejection, RejectionKind,
+    SignatureError, Subject, TransientError, Try, UnreadableEvent, WebhookNotice, Webhooks,
 };
 pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
 pub use reporting::{
-    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, SearchCursor, SearchHit,
+    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit,
 };
-pub use request_log::{ErrorGroup, LoggedRequest, QuoteCount, RequestFilter, RequestLogStore};
+pub use request_log::{ErrorGroup, KeyUse, LoggedRequest, QuoteCount, RequestFilter, RequestLogStore};
 pub use sealed::{SealedKind, SealedPlace, SealedStore, SealedValue};
-pub use security::{ChangeOrigin, KeyAction, KeyChange, SealingKey, SecurityStore};
+pub use security::{KeyAction, KeyChange, SealingKey, SecurityStore};
 pub use store::{
     AppliedMovement, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created,
     Delta, DirectoryVersion, EnvironmentState, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store,
     StoreError,
 };
 pub use transfers::{
-    Audit, AuditFinding, KeyedToken, NewTransfer, ReservationCancel, Reserved, Transfer, TransferChange,
-    TransferPosting, TransferProgress, TransferStore,
+    ApprovalQuery, Audit, AuditFinding, KeyedToken, NewTransfer, ReservationCancel, Reserved, Transfer,
+    TransferChange, TransferPosting, TransferProgress, TransferStore,
 };
 
 /// The time of day. Domain and engine never read a clock by themselves.

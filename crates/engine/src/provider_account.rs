@@ -13,6 +13,8 @@ use tollgate_domain::{
 };
 
 use crate::{
+    audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     ports::{Call, StoreError, TransientError},
 };
@@ -111,8 +113,7 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         reference: ServiceReference,
-        actor: &str,
-        request: &str,
+        origin: &Origin,
     ) -> Result<(), UseAccountError> {
         let order = match reference {
             ServiceReference::Card(id) => {
@@ -129,10 +130,14 @@ impl Engine {
             return Err(UseAccountError::NotConfigured(name));
         };
         let account = self.configured_account(environment, provider);
-        let detail = json!({ "account": account.describe(), "actor": actor });
+        let audited = Audited::new("payment.use_configured_account", reference)
+            .in_environment(environment)
+            .after(json!({ "account": account.describe() }));
+        let store = self.audited(origin, audited);
+        let detail = json!({ "account": account.describe(), "actor": origin.actor });
         let lines = vec![(self.clock.now(), "account", detail)];
-        for entry in self.entries(lines, Some(request))? {
-            if !self.store.set_account(environment, reference, &account, &entry).await? {
+        for entry in self.entries(lines, Some(&origin.request))? {
+            if !store.set_account(environment, reference, &account, &entry).await? {
                 return Err(UseAccountError::Missing);
             }
         }

@@ -4,11 +4,13 @@
 //! where it is asked for.
 
 use data_encoding::HEXLOWER;
+use serde_json::json;
 use tollgate_configuration::{Configuration, Provider};
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 use tollgate_vault::Secret;
 
 use crate::{
+    audit_log::Audited,
     configure::{ConfigRead, ConfigureError, Origin},
     engine::Engine,
     ports::{
@@ -61,7 +63,12 @@ impl Engine {
     ) -> Result<CheckedProvider, ProviderCheckError> {
         let mut read = self.config(environment).await.map_err(missing)?;
         let provider = read.configuration.providers.get(name).ok_or(ProviderCheckError::Missing)?.clone();
-        let adapter = self.adapters.checks(provider.adapter).ok_or(ProviderCheckError::Missing)?;
+        let adapter = self.adapters.capabilities(provider.adapter).checks;
+        let adapter = adapter.ok_or(ProviderCheckError::Missing)?;
+        let audited = Audited::new("provider.test", name)
+            .in_environment(environment)
+            .after(json!({ "registerWebhook": register }));
+        self.record_action(&origin, audited).await?;
         let mut checks = configured(&provider);
         if checks.is_empty() && register {
             let (check, changed) = self.register(environment, adapter, &read, &provider, origin).await?;
@@ -119,8 +126,10 @@ impl Engine {
         let key = format!("tollgate-webhook-{environment}-{}-{}", provider.name, read.version);
         let secret = self.master_key.digester("provider webhook secrets").digest(&[key.as_bytes()]);
         let secret = Secret::new(HEXLOWER.encode(&secret));
-        let made = adapter.register_webhook(provider, NewWebhook { url: &url, key: &key, secret: &secret });
-        let made = made.await;
+        let new = NewWebhook { url: &url, key: &key, secret: &secret };
+        let Some(made) = adapter.register_webhook(provider, new).await else {
+            return Ok((by_hand(provider, &url), None));
+        };
         self.note_calls(environment, &provider.name, None, &made.logs);
         let registered = match made.outcome {
             Ok(registered) => registered,
@@ -144,13 +153,14 @@ impl Engine {
         secret: &Secret,
         origin: Origin,
     ) -> Result<ConfigRead, ProviderCheckError> {
+        let done = Audited::new("provider.register_webhook", name);
         let (name, secret) = (name.to_owned(), secret.clone());
         let storing = move |mut current: ConfigRead| {
             let providers = std::mem::take(&mut current.configuration.providers);
             current.configuration.providers = providers.with_webhook_secret(&name, &secret);
             Ok((current.configuration.clone(), current.configuration))
         };
-        let stored = self.change_config(environment, None, origin, storing).await;
+        let stored = self.change_config(environment, None, origin, done, storing).await;
         let (version, configuration) = stored.map_err(missing)?;
         Ok(ConfigRead { version, configuration })
     }
@@ -172,6 +182,17 @@ fn configured(provider: &Provider) -> Vec<ProviderCheck> {
     let message = format!("The configuration lacks {}.", missing.join(", "));
     let hint = format!("Add it below providers.{} and apply the configuration.", provider.name);
     vec![ProviderCheck::fail("configuration", message, hint)]
+}
+
+fn by_hand(provider: &Provider, url: &str) -> ProviderCheck {
+    let (name, field) = (&provider.name, provider.webhook_secret_field());
+    ProviderCheck::fail(
+        REGISTRATION,
+        "This provider's webhook endpoints cannot be created by API.",
+        format!(
+            "Add {url} in its dashboard, and copy the webhook key to providers.{name}.credentials.{field}."
+        ),
+    )
 }
 
 fn not_registered(error: &CallError) -> ProviderCheck {

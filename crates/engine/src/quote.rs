@@ -50,7 +50,7 @@ impl QuoteExplanation {
 }
 
 impl QuoteRequest {
-    fn facts(&self) -> Facts<'_> {
+    pub(crate) fn facts(&self) -> Facts<'_> {
         Facts { amount: self.principal, currency: self.currency, flow: self.flow, metadata: &self.metadata }
     }
 }

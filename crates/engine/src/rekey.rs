@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use tollgate_configuration::reseal_document;
 use tollgate_domain::id::{EndpointId, PaymentId, SealingKeyId, TransferId};
@@ -11,7 +11,10 @@ use tollgate_vault::{MasterKey, SealError, Sealer};
 use tracing::{info, warn};
 
 use crate::{
-    ach, card,
+    ach,
+    audit_log::Audited,
+    card,
+    configure::Origin,
     engine::{Engine, StartError},
     outbox,
     ports::{SealedKind, SealedPlace, SealedValue, Store, StoreError},
@@ -71,8 +74,12 @@ pub(crate) async fn adopt(store: &dyn Store, key: &MasterKey) -> Result<MasterKe
 
 impl Engine {
     /// Seals some of what the previous master key has sealed under the current one, for up to two seconds.
-    pub async fn rekey(&self) -> Result<RekeyProgress, RekeyError> {
+    pub async fn rekey(&self, origin: &Origin) -> Result<RekeyProgress, RekeyError> {
         let previous = self.master_key.previous().ok_or(RekeyError::NoPreviousKey)?.fingerprint();
+        let audited = Audited::new("master_key.rekey", self.master_key.fingerprint())
+            .before(json!({ "key": previous }))
+            .after(json!({ "key": self.master_key.fingerprint() }));
+        self.record_action(origin, audited).await?;
         self.keep_root().await?;
         let deadline = Instant::now() + CALL_LIMIT;
         let mut progress = RekeyProgress::default();
@@ -159,7 +166,9 @@ impl Engine {
         let SealedPlace { environment, id, number } = value.place;
         let text = value.text.as_str();
         match kind {
-            SealedKind::Configuration => reseal_document(text, environment, &self.sealer),
+            SealedKind::Configuration | SealedKind::Proposal => {
+                reseal_document(text, environment, &self.sealer)
+            }
             SealedKind::Endpoint => {
                 let context = outbox::secret_context(environment, EndpointId::from_bytes(id));
                 reseal_list(text, "sealed", &self.endpoint_sealer, |_| context.clone())

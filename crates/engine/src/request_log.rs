@@ -22,7 +22,8 @@ use tracing::warn;
 
 use crate::{
     engine::Engine,
-    ports::{ErrorGroup, LoggedRequest, QuoteCount, RequestFilter, StoreError},
+    key_meters::KeyMeters,
+    ports::{ErrorGroup, KeyUse, LoggedRequest, QuoteCount, RequestFilter, StoreError},
     snapshot::EnvironmentView,
 };
 
@@ -154,11 +155,17 @@ impl Engine {
     async fn write_requests(&self) -> Result<bool, StoreError> {
         let requests = self.request_log.take();
         let quotes = self.take_quotes();
-        if requests.is_empty() && quotes.is_empty() {
+        let (meters, uses): (Vec<_>, Vec<_>) = self.take_key_uses().into_iter().unzip();
+        if requests.is_empty() && quotes.is_empty() && uses.is_empty() {
             return Ok(false);
         }
-        let has_more = requests.len() >= WRITTEN_AT_ONCE;
-        let written = self.store.record_requests(&requests, &quotes).await;
+        let has_more = requests.len() >= WRITTEN_AT_ONCE || uses.len() >= WRITTEN_AT_ONCE;
+        let written = self.store.record_requests(&requests, &quotes, &uses).await;
+        if written.is_err() {
+            for meters in &meters {
+                meters.put_back_use();
+            }
+        }
         match written {
             Ok(()) => Ok(has_more),
             // A commit whose answer was lost may have counted the quotes: better too few than twice as many.
@@ -180,14 +187,25 @@ impl Engine {
         let mut counts =
             std::mem::take(&mut *self.request_log.quotes.lock().unwrap_or_else(PoisonError::into_inner));
         for key in self.directory.snapshot().live_keys() {
-            if key.quotes.load(Ordering::Relaxed) > 0 {
-                let count = key.quotes.swap(0, Ordering::Relaxed);
+            if key.meters.quotes.load(Ordering::Relaxed) > 0 {
+                let count = key.meters.quotes.swap(0, Ordering::Relaxed);
                 let counted = counts.entry((key.environment.environment.id, key.id)).or_default();
                 *counted = counted.saturating_add(count);
             }
         }
         let quote = |((environment, key), count)| QuoteCount { environment, key, hour, count };
         counts.into_iter().map(quote).collect()
+    }
+
+    /// Keys that were used and whose use is not written yet, no more than belong into one unit of work.
+    fn take_key_uses(&self) -> Vec<(Arc<KeyMeters>, KeyUse)> {
+        let snapshot = self.directory.snapshot();
+        let used = snapshot.live_keys().filter_map(|key| {
+            let at = key.meters.take_use()?;
+            let environment = key.environment.environment.id;
+            Some((Arc::clone(&key.meters), KeyUse { environment, key: key.id, at }))
+        });
+        used.take(WRITTEN_AT_ONCE).collect()
     }
 
     async fn forget_requests(&self) -> Result<(), StoreError> {

@@ -35,8 +35,13 @@ pub(crate) struct FallbackRules {
 impl FallbackRules {
     /// For a payment that begins now with this quote of its first target.
     pub(crate) fn of(view: &EnvironmentView, first: &Quote<'_>) -> Self {
+        Self::up_to(view, first.fee.total_debit)
+    }
+
+    /// The same with the total debit of the first target.
+    pub(crate) fn up_to(view: &EnvironmentView, first: Minor) -> Self {
         let may_cost_more = view.configuration.settings.fallback_may_cost_more;
-        Self { began: Instant::now(), most: (!may_cost_more).then_some(first.fee.total_debit) }
+        Self { began: Instant::now(), most: (!may_cost_more).then_some(first) }
     }
 
     /// Whether there is time left to ask another provider.
@@ -47,7 +52,7 @@ impl FallbackRules {
 
 /// What a route has to offer at its beginning: what is left after its first target.
 pub(crate) fn beginning(quoted: &Quote<'_>) -> RouteProgress {
-    RouteProgress { attempts: Vec::new(), next: quoted.route.destination.fallbacks().to_vec() }
+    RouteProgress { next: quoted.route.destination.fallbacks().to_vec(), ..RouteProgress::default() }
 }
 
 /// Goes on to the next target that was not tried and does not cost too much, and prices it. Those that are passed over are noted.

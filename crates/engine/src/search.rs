@@ -176,7 +176,7 @@ impl Engine {
         let text = text.trim();
         let mut named = BTreeSet::new();
         if let Ok(id) = text.parse::<EventId>() {
-            named.extend(self.store.find_event(environment, id).await?.map(|event| event.reference));
+            named.extend(self.store.find_event(environment, id).await?.and_then(|event| event.reference));
         } else if let Ok(id) = text.parse::<RefundId>() {
             named.extend(self.store.payment_of_refund(environment, id).await?.map(ServiceReference::Card));
         } else if let Ok(id) = text.parse::<RequestId>() {

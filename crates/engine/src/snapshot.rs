@@ -2,22 +2,21 @@
 
 mod people;
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, atomic::AtomicU64},
-};
+use std::{collections::HashMap, sync::Arc};
 
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
     Timestamp,
-    id::{EnvironmentId, KeyId, TokenId},
+    id::{EnvironmentId, KeyId, TokenId, UserId},
+    key_scope::KeyScope,
+    people::User,
     tenant::{Environment, KeyKind, KeyRecord},
 };
 use tollgate_vault::Digest;
 
 use crate::{
+    key_meters::KeyMeters,
     ports::{DirectoryVersion, UserState},
-    rate_limiter::RateLimiter,
 };
 pub use people::LiveToken;
 use people::People;
@@ -40,12 +39,12 @@ pub struct LiveKey {
     pub id: KeyId,
     /// What it may do.
     pub kind: KeyKind,
+    /// What it is limited to.
+    pub scope: KeyScope,
     /// What it opens.
     pub environment: Arc<EnvironmentView>,
-    /// Its share of requests, where the environment limits them. Survives a change of the configuration.
-    pub limiter: Arc<RateLimiter>,
-    /// Quotes that succeeded and are not in the request log yet. Survives a change of the configuration, too.
-    pub quotes: Arc<AtomicU64>,
+    /// What is counted of its use. Survives a change of the configuration.
+    pub meters: Arc<KeyMeters>,
     digest: Digest,
     expires_at: Option<Timestamp>,
 }
@@ -55,7 +54,7 @@ pub struct LiveKey {
 pub enum KeyRejection {
     /// It was never issued here, or was revoked.
     Unknown,
-    /// Its time is over: it was rotated, and the grace period has passed.
+    /// Its time is over: it was issued for so long, or it was rotated and the grace period has passed.
     Expired,
 }
 
@@ -94,6 +93,11 @@ impl Snapshot {
         all
     }
 
+    /// Whether this holds of an environment.
+    pub fn any_environment(&self, holds: impl Fn(&EnvironmentView) -> bool) -> bool {
+        self.environments.values().any(|held| holds(&held.view))
+    }
+
     /// Every key that was not revoked.
     pub(crate) fn live_keys(&self) -> impl Iterator<Item = &LiveKey> {
         self.keys.values().flatten()
@@ -117,6 +121,16 @@ impl Snapshot {
     /// The personal token of this id, if it is valid at this moment.
     pub fn personal_token_of_id(&self, id: TokenId, now: Timestamp) -> Option<&LiveToken> {
         self.people.token_of_id(id, now)
+    }
+
+    /// The user, unless they were removed.
+    pub fn user(&self, id: UserId) -> Option<&Arc<User>> {
+        self.people.user(id)
+    }
+
+    /// The user who has this email address and was not removed.
+    pub fn user_of_email(&self, email: &str) -> Option<&Arc<User>> {
+        self.people.user_of_email(email)
     }
 
     /// The same directory with these users and their tokens replaced.
@@ -145,13 +159,12 @@ impl Snapshot {
         for record in records.iter().filter(|record| record.revoked_at.is_none()) {
             let digest = Digest::from_bytes(record.digest);
             buckets.push(digest.bucket());
-            let (limiter, quotes) = meters.remove(&record.id).unwrap_or_default();
             self.keys.entry(digest.bucket()).or_default().push(LiveKey {
                 id: record.id,
                 kind: record.kind,
+                scope: record.scope.clone(),
                 environment: Arc::clone(&view),
-                limiter,
-                quotes,
+                meters: meters.remove(&record.id).unwrap_or_default(),
                 digest,
                 expires_at: record.expires_at,
             });
@@ -162,13 +175,13 @@ impl Snapshot {
 
     /// Takes out an environment's keys and keeps their meters. Looks nowhere but where they are: reading thousands of
     /// environments at start must not look through all keys for each.
-    fn take_keys_of(&mut self, id: EnvironmentId) -> HashMap<KeyId, (Arc<RateLimiter>, Arc<AtomicU64>)> {
+    fn take_keys_of(&mut self, id: EnvironmentId) -> HashMap<KeyId, Arc<KeyMeters>> {
         let buckets = self.environments.get(&id).map(|held| held.buckets.as_slice()).unwrap_or_default();
         let mut meters = HashMap::new();
         for bucket in buckets {
             let Some(candidates) = self.keys.get_mut(bucket) else { continue };
             for key in candidates.extract_if(.., |key| key.environment.environment.id == id) {
-                meters.insert(key.id, (key.limiter, key.quotes));
+                meters.insert(key.id, key.meters);
             }
             if candidates.is_empty() {
                 self.keys.remove(bucket);
@@ -207,10 +220,13 @@ mod tests {
             id: KeyId::new(at(1), *Digest::of(text).to_bytes().first_chunk().unwrap()),
             environment: view(environment).environment.id,
             kind: KeyKind::Secret,
+            name: None,
+            scope: KeyScope::default(),
             digest: Digest::of(text).to_bytes(),
             last_four: "last".to_owned(),
             created_at: at(1),
             expires_at: None,
+            last_used_at: None,
             revoked_at: None,
             replaced_by: None,
         }
@@ -239,12 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn a_key_ends_at_its_expiry_and_keeps_its_meter_until_then() {
+    fn a_key_ends_at_its_expiry_and_keeps_its_meters_until_then() {
         let expiring = KeyRecord { expires_at: Some(at(100)), ..record(1, "a") };
         let snapshot = Snapshot::default().with(view(1), &[record(1, "a")]);
-        let limiter = Arc::clone(&snapshot.authenticate(Digest::of("a"), at(0)).unwrap().limiter);
+        let meters = Arc::clone(&snapshot.authenticate(Digest::of("a"), at(0)).unwrap().meters);
         let snapshot = snapshot.with(view(1), &[expiring]);
-        assert!(Arc::ptr_eq(&snapshot.authenticate(Digest::of("a"), at(99)).unwrap().limiter, &limiter));
+        assert!(Arc::ptr_eq(&snapshot.authenticate(Digest::of("a"), at(99)).unwrap().meters, &meters));
         assert_eq!(snapshot.authenticate(Digest::of("a"), at(100)).unwrap_err(), KeyRejection::Expired);
     }
 }

@@ -1,5 +1,6 @@
 //! Organizations, applications and environments.
 
+use serde_json::json;
 use tollgate_domain::{
     id::{ApplicationId, EnvironmentId, OrganizationId},
     tenant::{Application, Environment, EnvironmentName, Organization},
@@ -7,6 +8,8 @@ use tollgate_domain::{
 use tollgate_vault::RandomnessUnavailable;
 
 use crate::{
+    audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     ports::{Created, Page, StoreError},
 };
@@ -30,10 +33,17 @@ pub enum TenantError {
 
 impl Engine {
     /// Creates an organization.
-    pub async fn create_organization(&self, name: String) -> Result<Organization, TenantError> {
+    pub async fn create_organization(
+        &self,
+        name: String,
+        origin: &Origin,
+    ) -> Result<Organization, TenantError> {
         let id = self.new_id(OrganizationId::new)?;
         let organization = Organization { id, name, created_at: self.clock.now() };
-        self.store.create_organization(&organization).await?;
+        let audited = Audited::new("organization.create", id)
+            .in_organization(id)
+            .after(json!({ "name": organization.name }));
+        self.audited(origin, audited).create_organization(&organization).await?;
         Ok(organization)
     }
 
@@ -42,10 +52,14 @@ impl Engine {
         &self,
         organization: OrganizationId,
         name: String,
+        origin: &Origin,
     ) -> Result<Application, TenantError> {
         let id = self.new_id(ApplicationId::new)?;
         let application = Application { id, organization, name, created_at: self.clock.now() };
-        self.settle(self.store.create_application(&application).await?).await?;
+        let audited = Audited::new("application.create", id)
+            .in_organization(organization)
+            .after(json!({ "name": application.name }));
+        self.settle(self.audited(origin, audited).create_application(&application).await?).await?;
         Ok(application)
     }
 
@@ -54,12 +68,17 @@ impl Engine {
         &self,
         application: ApplicationId,
         name: EnvironmentName,
+        origin: &Origin,
     ) -> Result<Environment, TenantError> {
         let parent = self.store.application(application).await?.ok_or(TenantError::ParentMissing)?;
         let id = self.new_id(EnvironmentId::new)?;
         let organization = parent.organization;
         let environment = Environment { id, application, organization, name, created_at: self.clock.now() };
-        self.settle(self.store.create_environment(&environment).await?).await?;
+        let audited = Audited::new("environment.create", id)
+            .in_organization(organization)
+            .in_environment(id)
+            .after(json!({ "name": environment.name.as_str() }));
+        self.settle(self.audited(origin, audited).create_environment(&environment).await?).await?;
         Ok(environment)
     }
 

@@ -7,6 +7,7 @@ use tollgate_domain::{
     hold::HoldAction,
     id::{EntryId, ExceptionId},
     refund::Refund,
+    routing::RouteAttempt,
     transaction::{Failure, Status, TransactionState},
 };
 use tollgate_vault::RandomnessUnavailable;
@@ -55,6 +56,14 @@ impl Engine {
         }
         Ok(exceptions)
     }
+}
+
+/// The targets of a route that did not get the payment.
+pub(crate) fn route(attempts: &[RouteAttempt], at: Timestamp) -> impl Iterator<Item = Line> {
+    attempts.iter().map(move |attempt| {
+        let (outcome, reason) = (attempt.outcome.as_str(), &attempt.reason);
+        (at, "route", json!({ "provider": attempt.provider, "outcome": outcome, "reason": reason }))
+    })
 }
 
 /// What was asked of a provider; a call is told at the moment of its first try.

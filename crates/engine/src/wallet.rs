@@ -1,5 +1,6 @@
 //! The operator's side of a wallet: put in, take out, look.
 
+use serde_json::json;
 use tollgate_domain::{
     Currency, Minor,
     id::{EnvironmentId, PostingId},
@@ -8,6 +9,8 @@ use tollgate_domain::{
 use tollgate_vault::RandomnessUnavailable;
 
 use crate::{
+    audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     ports::{AppliedMovement, Audit, LedgerLine, Moved, StoreError},
 };
@@ -23,8 +26,6 @@ pub struct MoveOrder {
     pub amount: Minor,
     /// The operator's own name for it; the same reference twice moves money once.
     pub reference: String,
-    /// Who asks.
-    pub actor: String,
 }
 
 /// Why no money moved.
@@ -67,6 +68,7 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         order: MoveOrder,
+        origin: &Origin,
     ) -> Result<AppliedMovement, MoveError> {
         let movement = Movement {
             posting: self.new_id(PostingId::new)?,
@@ -74,10 +76,19 @@ impl Engine {
             cause: order.cause,
             amount: order.amount,
             reference: order.reference,
-            actor: order.actor,
+            actor: origin.actor.clone(),
             at: self.clock.now(),
         };
-        match self.store.move_funds(environment, &movement).await? {
+        let action = match movement.cause {
+            Cause::Fund => "wallet.fund",
+            Cause::Withdraw => "wallet.withdraw",
+        };
+        let audited = Audited::new(action, movement.posting).in_environment(environment).after(json!({
+            "currency": movement.currency.to_string(),
+            "amountMinor": movement.amount.to_string(),
+            "reference": movement.reference,
+        }));
+        match self.audited(origin, audited).move_funds(environment, &movement).await? {
             Moved::Done(applied) => Ok(applied),
             Moved::ReferenceReused { amount } => Err(MoveError::ReferenceReused { amount }),
             Moved::Insufficient { available } => Err(MoveError::Insufficient { available }),

@@ -6,9 +6,9 @@
 use std::time::Duration;
 
 use tollgate_domain::transaction::Failure;
-use tollgate_engine::ports::{CallError, Rejection, RejectionKind, TransientError};
+use tollgate_engine::ports::{CallError, Rejection, RejectionKind, TransientError, UnreadableEvent};
 
-use crate::text::quote;
+use crate::{mask::masked, text::quote};
 
 /// Why a payment or a call failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +102,11 @@ impl Code {
     }
 }
 
+/// A signed event that cannot be read, told without what it says of anybody.
+pub(crate) fn unreadable_event(error: &serde_json::Error) -> UnreadableEvent {
+    UnreadableEvent(masked(&quote(&error.to_string())))
+}
+
 /// A no of some kind.
 pub(crate) fn refused(kind: RejectionKind, code: Code) -> CallError {
     CallError::Rejected(Rejection { kind, failure: code.failure() })
@@ -134,6 +139,14 @@ pub(crate) fn missing_is_none<T>(read: Result<T, CallError>) -> Result<Option<T>
         Ok(read) => Ok(Some(read)),
         Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => Ok(None),
         Err(error) => Err(error),
+    }
+}
+
+/// Trouble with a question that comes before anything is sent.
+pub(crate) fn nothing_sent(error: CallError) -> CallError {
+    match error {
+        CallError::Unknown(transient) => CallError::Unsent(transient),
+        other => other,
     }
 }
 

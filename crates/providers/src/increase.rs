@@ -27,14 +27,14 @@ use tollgate_domain::{
 use tollgate_engine::ports::{
     AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
     OrderFault, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
-    UnreadableEvent, WebhookNotice, WebhookReader,
+    UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
-    failure::{Code, missing_is_none, not_offered, refused, unknown},
+    failure::{Code, missing_is_none, not_offered, nothing_sent, refused, unknown},
     increase::{
         call::{ApiClient, CreationState, interpret, interpret_creation, interpret_step, unusable},
         rail::Rail,
@@ -56,8 +56,8 @@ impl Increase {
         Self { http, settings }
     }
 
-    fn calls(&self) -> CallSession<'_> {
-        CallSession::new(&self.http, &self.settings)
+    fn calls(&self, provider: &Provider) -> CallSession<'_> {
+        CallSession::new(&self.http, &self.settings, provider)
     }
 }
 
@@ -68,7 +68,7 @@ impl AchTransfers for Increase {
     }
 
     async fn instant_rail(&self, provider: &Provider, routing_number: &Secret) -> Call<Option<TransferRail>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = instant_rail(&mut calls, ApiClient { provider }, routing_number).await;
         calls.finish(outcome)
     }
@@ -79,56 +79,60 @@ impl AchTransfers for Increase {
         order: &TransferOrder,
         account: &BankAccount,
     ) -> Call<AchProviderReport> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = send(&mut calls, ApiClient { provider }, order, account).await;
         calls.finish(outcome)
     }
 
     async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = find(&mut calls, ApiClient { provider }, order).await;
         calls.finish(outcome)
     }
 
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = read(&mut calls, ApiClient { provider }, transfer).await;
         calls.finish(outcome)
     }
 
     async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = cancel(&mut calls, ApiClient { provider }, transfer).await;
         calls.finish(outcome)
     }
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = can_access_account(&mut calls, ApiClient { provider }).await;
         calls.finish(outcome)
     }
 
-    async fn funds(&self, provider: &Provider) -> Call<Minor> {
-        let mut calls = self.calls();
+    async fn funds(&self, provider: &Provider) -> Option<Call<Minor>> {
+        let mut calls = self.calls(provider);
         let outcome = funds(&mut calls, ApiClient { provider }).await;
-        calls.finish(outcome)
+        Some(calls.finish(outcome))
     }
 }
 
 #[async_trait]
 impl ProviderChecks for Increase {
     async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
-        let mut checkup = Checkup::new(self.calls(), subject);
+        let mut checkup = Checkup::new(self.calls(subject.provider), subject);
         check::check(&mut checkup).await;
         checkup.finish()
     }
 
-    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
-        check::register(self.calls(), provider, new).await
+    async fn register_webhook(
+        &self,
+        provider: &Provider,
+        new: NewWebhook<'_>,
+    ) -> Option<Call<RegisteredWebhook>> {
+        Some(check::register(self.calls(provider), provider, new).await)
     }
 }
 
-impl WebhookReader for Increase {
+impl Webhooks for Increase {
     fn verify(
         &self,
         provider: &Provider,
@@ -202,14 +206,6 @@ async fn instant_rail(
         }
         (bank.fednow_transfers.as_deref() == Some(YES)).then_some(TransferRail::FedNow)
     }))
-}
-
-/// Trouble before the transfer itself was sent.
-fn nothing_sent(error: CallError) -> CallError {
-    match error {
-        CallError::Unknown(transient) => CallError::Unsent(transient),
-        other => other,
-    }
 }
 
 /// The provider answers so when it has seen our key in a request that read otherwise. Where the key's object is ours,

@@ -1,7 +1,7 @@
 //! The providers' APIs, as the engine's ports.
 //!
-//! One folder per wire, with the same files in each: `mod.rs` carries out what the engine asks, `request.rs` writes what
-//! is sent, `wire.rs` reads what comes back, `status.rs` is the table from the provider's words to ours, `rejection.rs` does
+//! One folder per wire, with the same files in each: `NAME.rs` carries out what the engine asks, `request.rs` writes what
+//! is sent, `types.rs` reads what comes back, `status.rs` is the table from the provider's words to ours, `rejection.rs` does
 //! the same for its errors, `call.rs` addresses and judges one exchange, `webhook.rs` verifies and translates. What the
 //! adapters share stands beside them: one HTTP client, one way to try again, one list of failure codes.
 //!
@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use tollgate_configuration::Adapter;
 use tollgate_domain::public_address::is_public;
-use tollgate_engine::ports::{AchTransfers, Adapters, Cards, ProviderChecks, WebhookReader};
+use tollgate_engine::ports::{Adapters, Capabilities};
 use tollgate_http::{Destinations, HttpClient};
 
 use crate::{increase::Increase, modern_treasury::ModernTreasury, square::Square, stripe::Stripe};
@@ -68,37 +68,12 @@ impl Providers {
 }
 
 impl Adapters for Providers {
-    fn cards(&self, adapter: Adapter) -> Option<&dyn Cards> {
+    fn capabilities(&self, adapter: Adapter) -> Capabilities<'_> {
         match adapter {
-            Adapter::Stripe => Some(&self.stripe),
-            Adapter::Square => Some(&self.square),
-            Adapter::Increase | Adapter::ModernTreasury => None,
-        }
-    }
-
-    fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
-        match adapter {
-            Adapter::Stripe | Adapter::Square => None,
-            Adapter::Increase => Some(&self.increase),
-            Adapter::ModernTreasury => Some(&self.modern_treasury),
-        }
-    }
-
-    fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
-        match adapter {
-            Adapter::Stripe => Some(&self.stripe),
-            Adapter::Square => Some(&self.square),
-            Adapter::Increase => Some(&self.increase),
-            Adapter::ModernTreasury => Some(&self.modern_treasury),
-        }
-    }
-
-    fn checks(&self, adapter: Adapter) -> Option<&dyn ProviderChecks> {
-        match adapter {
-            Adapter::Stripe => Some(&self.stripe),
-            Adapter::Square => Some(&self.square),
-            Adapter::Increase => Some(&self.increase),
-            Adapter::ModernTreasury => Some(&self.modern_treasury),
+            Adapter::Stripe => Capabilities::of_cards(&self.stripe),
+            Adapter::Square => Capabilities::of_cards(&self.square),
+            Adapter::Increase => Capabilities::of_transfers(&self.increase),
+            Adapter::ModernTreasury => Capabilities::of_transfers(&self.modern_treasury),
         }
     }
 }

@@ -19,20 +19,19 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
-    Minor, Timestamp,
+    Timestamp,
     ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
-    AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
-    OrderFault, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
-    UnreadableEvent, WebhookNotice, WebhookReader,
+    AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, OrderFault,
+    ProviderCheck, ProviderChecks, RejectionKind, SignatureError, UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
-    failure::{Code, missing_is_none, not_offered, refused, unknown},
+    failure::{Code, missing_is_none, not_offered, nothing_sent, refused, unknown},
     modern_treasury::{
         call::{ApiClient, CreationState, interpret_change, interpret_creation, read_json},
         request::Rail,
@@ -55,11 +54,12 @@ impl ModernTreasury {
         Self { http, settings }
     }
 
-    fn calls(&self) -> CallSession<'_> {
-        CallSession::new(&self.http, &self.settings)
+    fn calls(&self, provider: &Provider) -> CallSession<'_> {
+        CallSession::new(&self.http, &self.settings, provider)
     }
 }
 
+/// No funds: the provider passes on what the bank reports once or a few times a day, which says nothing about this moment.
 #[async_trait]
 impl AchTransfers for ModernTreasury {
     fn check_order(&self, order: &TransferOrder) -> Result<(), OrderFault> {
@@ -68,7 +68,7 @@ impl AchTransfers for ModernTreasury {
 
     /// Payment orders are not made by FedNow.
     async fn instant_rail(&self, provider: &Provider, routing_number: &Secret) -> Call<Option<TransferRail>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = instant_rail(&mut calls, ApiClient { provider }, routing_number).await;
         calls.finish(outcome)
     }
@@ -79,55 +79,46 @@ impl AchTransfers for ModernTreasury {
         order: &TransferOrder,
         account: &BankAccount,
     ) -> Call<AchProviderReport> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = send(&mut calls, ApiClient { provider }, order, account).await;
         calls.finish(outcome)
     }
 
     async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = find(&mut calls, ApiClient { provider }, order).await;
         calls.finish(outcome)
     }
 
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = read(&mut calls, ApiClient { provider }, transfer).await;
         calls.finish(outcome)
     }
 
     async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = cancel(&mut calls, ApiClient { provider }, transfer).await;
         calls.finish(outcome)
     }
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = can_access_account(&mut calls, ApiClient { provider }).await;
         calls.finish(outcome)
-    }
-
-    /// The provider passes on what the bank reports once or a few times a day, which says nothing about this moment.
-    async fn funds(&self, _: &Provider) -> Call<Minor> {
-        self.calls().finish(Err(not_offered("This provider has no current balance of the account.")))
     }
 }
 
 #[async_trait]
 impl ProviderChecks for ModernTreasury {
     async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
-        let mut checkup = Checkup::new(self.calls(), subject);
+        let mut checkup = Checkup::new(self.calls(subject.provider), subject);
         check::check(&mut checkup).await;
         checkup.finish()
     }
-
-    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
-        self.calls().finish(Err(not_offered(&check::by_hand(&provider.name, new.url))))
-    }
 }
 
-impl WebhookReader for ModernTreasury {
+impl Webhooks for ModernTreasury {
     fn verify(
         &self,
         provider: &Provider,
@@ -196,14 +187,6 @@ async fn instant_rail(
     Ok(found.is_some_and(takes_part).then_some(TransferRail::RealTimePayments))
 }
 
-/// Trouble before the transfer itself was sent.
-fn nothing_sent(error: CallError) -> CallError {
-    match error {
-        CallError::Unknown(transient) => CallError::Unsent(transient),
-        other => other,
-    }
-}
-
 async fn find(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
@@ -256,8 +239,8 @@ async fn cancel(
     }
 }
 
-/// A payment order as it stands. Two states say less than they seem to: `reversed` only that a reversal was sent, and
-/// `completed` nothing of what the receiving bank wants corrected.
+/// A payment order as it stands. Some states say less than they seem to: `reversed` only that a reversal was sent, and `sent`
+/// and `completed` nothing of what the receiving bank wants corrected, which it may say before the order is complete.
 async fn report(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
@@ -269,7 +252,7 @@ async fn report(
         let path = format!("payment_orders/{id}/reversals");
         reversals = details::<Reversal>(calls, api.get("reversals.list", &path)?).await?;
     }
-    if order.status == "completed" && is_id(&id) {
+    if matches!(order.status.as_str(), "sent" | "completed") && is_id(&id) {
         let path = format!("returns?returnable_id={id}&returnable_type=payment_order");
         returns = details::<Return>(calls, api.get("returns.list", &path)?).await?;
     }

@@ -6,6 +6,7 @@
 use std::time::{Duration, SystemTime};
 
 use tokio::time::Instant;
+use tollgate_configuration::Provider;
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{Call, CallError, CallLog, Rejection, RejectionKind, TransientError, Try};
 use tollgate_http::{Answer, HttpClient, Request, TransportError};
@@ -59,15 +60,16 @@ pub(crate) struct CallSession<'a> {
     http: &'a HttpClient,
     settings: &'a ProviderSettings,
     ends: Instant,
-    /// Texts of the customer's that no refusal may repeat.
+    /// Texts of the customer's, and our key, that no refusal may repeat.
     private: Vec<String>,
     logs: Vec<CallLog>,
 }
 
 impl<'a> CallSession<'a> {
-    pub(crate) fn new(http: &'a HttpClient, settings: &'a ProviderSettings) -> Self {
+    pub(crate) fn new(http: &'a HttpClient, settings: &'a ProviderSettings, provider: &Provider) -> Self {
         let ends = Instant::now() + settings.deadline;
-        Self { http, settings, ends, private: Vec::new(), logs: Vec::new() }
+        let calls = Self { http, settings, ends, private: Vec::new(), logs: Vec::new() };
+        calls.hiding(provider.credential(provider.api_secret_field()))
     }
 
     /// Keeps a text out of what providers say about it.

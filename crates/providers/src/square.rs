@@ -26,20 +26,21 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, ProviderReport},
-    hold::{CaptureMode, HoldAction},
+    hold::HoldAction,
     refund::{Refund, RefundReport},
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, CallLog, Cards, Charge, CheckSubject, Component, Confirmation, InboundWebhook,
-    NewWebhook, OrderFault, Prepared, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind,
-    SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
+    Call, CallError, CallLog, Captures, Cards, Charge, Charges, CheckSubject, Component, Embedded,
+    HostedCheckout, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderCheck,
+    ProviderChecks, Refunds, RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent,
+    WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 
 use crate::{
     check::Checkup,
-    failure::{Code, missing_is_none, not_offered, refused, unknown},
+    failure::{Code, missing_is_none, refused, unknown},
     retry::CallSession,
     settings::ProviderSettings,
     square::{
@@ -73,8 +74,8 @@ impl Square {
         Self { http, settings, hasty, locations: Locations::default() }
     }
 
-    fn calls(&self) -> CallSession<'_> {
-        CallSession::new(&self.http, &self.settings)
+    fn calls(&self, provider: &Provider) -> CallSession<'_> {
+        CallSession::new(&self.http, &self.settings, provider)
     }
 
     /// The currency of the configured location; `None` if it cannot be found out now.
@@ -97,67 +98,33 @@ impl Square {
 
 #[async_trait]
 impl Cards for Square {
-    fn confirmation(&self) -> Confirmation {
-        Confirmation::Charge
+    fn hosted_checkout(&self) -> Option<&dyn HostedCheckout> {
+        Some(self)
     }
 
-    fn prepares_at_provider(&self, flow: Flow) -> bool {
+    fn embedded(&self) -> Option<Embedded<'_>> {
+        Some(Embedded::ByToken(self))
+    }
+
+    /// A link is paid at once.
+    fn captures(&self, flow: Flow) -> Option<&dyn Captures> {
         match flow {
-            Flow::PaymentComponent => false,
-            Flow::HostedCheckout => true,
+            Flow::PaymentComponent => Some(self),
+            Flow::HostedCheckout => None,
         }
+    }
+
+    fn refunds(&self) -> Option<&dyn Refunds> {
+        Some(self)
     }
 
     async fn check_order(&self, provider: &Provider, order: &CardOrder) -> Call<(), OrderFault> {
-        if order.flow == Flow::HostedCheckout && order.capture == CaptureMode::Manual {
-            let message = "cannot be manual: the hosted page of the selected provider captures at once; use the payment \
-                 component, or route hosted checkouts to another provider";
-            let fault = OrderFault { field: "capture", message: message.to_owned() };
-            return CallSession::new(&self.http, &self.hasty).finish(Err(fault));
-        }
-        let mut calls = CallSession::new(&self.http, &self.hasty);
+        let mut calls = CallSession::new(&self.http, &self.hasty, provider);
         let currency = self.currency(&mut calls, self.api(provider)).await;
         calls.finish(match currency {
             Some(only) if only != order.currency.code() => Err(other_currency(&only, order)),
             _ => Ok(()),
         })
-    }
-
-    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
-        let mut calls = self.calls().hiding(order.customer_email.as_deref());
-        let outcome = prepare(&mut calls, self.api(provider), order).await;
-        calls.finish(outcome)
-    }
-
-    async fn reopen(&self, _: &Provider, _: &CardOrder, _: &str) -> Call<Prepared> {
-        self.calls().finish(Err(not_offered("Component payments need no preparation at this provider.")))
-    }
-
-    fn component(&self, provider: &Provider, _: Option<&Prepared>) -> Option<Component> {
-        Some(Component::WebPayments {
-            application_id: provider.credential("applicationId")?.to_owned(),
-            location_id: provider.credential("locationId")?.to_owned(),
-            environment: provider.environment().as_str(),
-            script_url: provider.script_url()?,
-        })
-    }
-
-    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport> {
-        let mut calls = self.calls().hiding(charge.buyer_email.as_deref());
-        let outcome = pay(&mut calls, self.api(provider), order, charge).await;
-        calls.finish(outcome)
-    }
-
-    async fn find_charge(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        from: Timestamp,
-        until: Timestamp,
-    ) -> Call<Option<ProviderReport>> {
-        let mut calls = self.calls();
-        let outcome = find::by_reference(&mut calls, self.api(provider), order, from, until).await;
-        calls.finish(outcome)
     }
 
     async fn read(
@@ -166,7 +133,7 @@ impl Cards for Square {
         order: &CardOrder,
         subject: Subject<'_>,
     ) -> Call<ProviderReport> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let api = self.api(provider);
         let outcome = match (subject, order.flow) {
             (Subject::Object(link), _) => link::read(&mut calls, api, link).await,
@@ -182,7 +149,7 @@ impl Cards for Square {
         order: &CardOrder,
         name: &str,
     ) -> Call<Option<ProviderReport>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = match order.flow {
             Flow::HostedCheckout => link::read_order(&mut calls, self.api(provider), name).await,
             Flow::PaymentComponent => Ok(None),
@@ -191,37 +158,13 @@ impl Cards for Square {
     }
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = read_location(&mut calls, self.api(provider)).await;
         calls.finish(outcome.map(|location| location.is_some()))
     }
 
-    async fn refund(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        payment: &str,
-        refund: &Refund,
-    ) -> Call<RefundReport> {
-        let mut calls = self.calls();
-        let outcome = refund::make(&mut calls, self.api(provider), order, payment, refund).await;
-        calls.finish(outcome)
-    }
-
-    async fn act_on_hold(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        payment: &str,
-        action: &HoldAction,
-    ) -> Call<ProviderReport> {
-        let mut calls = self.calls();
-        let outcome = hold::act(&mut calls, self.api(provider), order, payment, action).await;
-        calls.finish(outcome)
-    }
-
     async fn dispute(&self, provider: &Provider, _: &str, known: Option<&str>) -> Call<Option<Dispute>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = match known {
             Some(id) => read_dispute(&mut calls, self.api(provider), id).await.map(Some),
             // The wire lists disputes by location and state, but not by payment.
@@ -231,8 +174,79 @@ impl Cards for Square {
     }
 
     async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = link::withdraw(&mut calls, self.api(provider), object).await;
+        calls.finish(outcome)
+    }
+}
+
+#[async_trait]
+impl Preparing for Square {
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
+        let mut calls = self.calls(provider).hiding(order.customer_email.as_deref());
+        let outcome = prepare(&mut calls, self.api(provider), order).await;
+        calls.finish(outcome)
+    }
+}
+
+impl HostedCheckout for Square {}
+
+#[async_trait]
+impl Charges for Square {
+    fn component(&self, provider: &Provider) -> Option<Component> {
+        Some(Component::WebPayments {
+            application_id: provider.credential("applicationId")?.to_owned(),
+            location_id: provider.credential("locationId")?.to_owned(),
+            environment: provider.environment().as_str(),
+            script_url: provider.script_url()?,
+        })
+    }
+
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport> {
+        let mut calls = self.calls(provider).hiding(charge.buyer_email.as_deref());
+        let outcome = pay(&mut calls, self.api(provider), order, charge).await;
+        calls.finish(outcome)
+    }
+
+    async fn find_charge(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Call<Option<ProviderReport>> {
+        let mut calls = self.calls(provider);
+        let outcome = find::by_reference(&mut calls, self.api(provider), order, from, until).await;
+        calls.finish(outcome)
+    }
+}
+
+#[async_trait]
+impl Captures for Square {
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let mut calls = self.calls(provider);
+        let outcome = hold::act(&mut calls, self.api(provider), order, payment, action).await;
+        calls.finish(outcome)
+    }
+}
+
+#[async_trait]
+impl Refunds for Square {
+    async fn refund(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let mut calls = self.calls(provider);
+        let outcome = refund::make(&mut calls, self.api(provider), order, payment, refund).await;
         calls.finish(outcome)
     }
 }
@@ -241,17 +255,21 @@ impl Cards for Square {
 impl ProviderChecks for Square {
     async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
         let version = self.api(subject.provider).version;
-        let mut checkup = Checkup::new(self.calls(), subject);
+        let mut checkup = Checkup::new(self.calls(subject.provider), subject);
         check::check(&mut checkup, version).await;
         checkup.finish()
     }
 
-    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
-        check::register(self.calls(), provider, self.api(provider).version, new).await
+    async fn register_webhook(
+        &self,
+        provider: &Provider,
+        new: NewWebhook<'_>,
+    ) -> Option<Call<RegisteredWebhook>> {
+        Some(check::register(self.calls(provider), provider, self.api(provider).version, new).await)
     }
 }
 
-impl WebhookReader for Square {
+impl Webhooks for Square {
     fn verify(
         &self,
         provider: &Provider,
@@ -276,9 +294,6 @@ async fn prepare(
     api: ApiClient<'_>,
     order: &CardOrder,
 ) -> Result<Prepared, CallError> {
-    if order.flow != Flow::HostedCheckout {
-        return Err(not_offered("Component payments need no preparation at this provider."));
-    }
     let key = format!("{}-prepare", order.provider_key());
     let body = request::link(order, api.location()?, &key);
     let call = api.create("payment_links.create", "online-checkout/payment-links", &body, key)?;

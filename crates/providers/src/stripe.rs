@@ -14,6 +14,7 @@ mod request;
 mod status;
 mod types;
 mod webhook;
+mod withdraw;
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,15 +22,16 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Currency, Flow, Timestamp,
-    card::{CardOrder, ProviderReport, ProviderStatus},
-    hold::{CaptureMode, HoldAction},
+    card::{CardOrder, ProviderReport},
+    hold::HoldAction,
     refund::{Refund, RefundReport},
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, CallLog, Cards, Charge, CheckSubject, Component, Confirmation, Identified,
-    InboundWebhook, NewWebhook, OrderFault, Prepared, ProviderCheck, ProviderChecks, RegisteredDomain,
-    RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, WebhookReader,
+    Call, CallError, CallLog, Captures, Cards, CheckSubject, Component, Embedded, EmbeddedCards,
+    HostedCheckout, Identified, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderCheck,
+    ProviderChecks, Refunds, RegisteredDomain, RegisteredWebhook, RejectionKind, SignatureError, Subject,
+    UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
@@ -59,8 +61,8 @@ impl Stripe {
         Self { http, settings }
     }
 
-    fn calls(&self) -> CallSession<'_> {
-        CallSession::new(&self.http, &self.settings)
+    fn calls(&self, provider: &Provider) -> CallSession<'_> {
+        CallSession::new(&self.http, &self.settings, provider)
     }
 
     fn api<'a>(&'a self, provider: &'a Provider) -> ApiClient<'a> {
@@ -71,99 +73,36 @@ impl Stripe {
 
 #[async_trait]
 impl Cards for Stripe {
-    fn confirmation(&self) -> Confirmation {
-        Confirmation::Look
+    fn hosted_checkout(&self) -> Option<&dyn HostedCheckout> {
+        Some(self)
     }
 
-    fn prepares_at_provider(&self, _: Flow) -> bool {
-        true
+    fn embedded(&self) -> Option<Embedded<'_>> {
+        Some(Embedded::InBrowser(self))
     }
 
-    fn max_lifetime(&self, flow: Flow) -> Option<Duration> {
-        match flow {
-            Flow::HostedCheckout => Some(request::MAX_SESSION),
-            Flow::PaymentComponent => None,
-        }
+    fn captures(&self, _: Flow) -> Option<&dyn Captures> {
+        Some(self)
+    }
+
+    fn refunds(&self) -> Option<&dyn Refunds> {
+        Some(self)
     }
 
     async fn check_order(&self, provider: &Provider, order: &CardOrder) -> Call<(), OrderFault> {
-        self.calls().finish(request::check(order, &provider.options))
-    }
-
-    fn amount_step(&self, currency: Currency) -> u64 {
-        request::amount_step(currency)
-    }
-
-    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
-        let mut calls = self.calls().hiding(order.customer_email.as_deref());
-        let outcome = prepare(&mut calls, self.api(provider), order).await;
-        calls.finish(outcome)
-    }
-
-    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
-        let mut calls = self.calls();
-        let outcome = reopen(&mut calls, self.api(provider), object).await;
-        calls.finish(outcome)
-    }
-
-    fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
-        let prepared = prepared?;
-        Some(Component::PaymentElement {
-            publishable_key: provider.credential("publishableKey")?.to_owned(),
-            client_secret: prepared.client_secret.clone()?,
-            payment_intent_id: prepared.object.clone(),
-            script_url: provider.script_url()?,
-        })
-    }
-
-    async fn charge(&self, _: &Provider, _: &CardOrder, _: &Charge) -> Call<ProviderReport> {
-        self.calls().finish(Err(browser_pays()))
-    }
-
-    async fn find_charge(
-        &self,
-        _: &Provider,
-        _: &CardOrder,
-        _: Timestamp,
-        _: Timestamp,
-    ) -> Call<Option<ProviderReport>> {
-        self.calls().finish(Err(browser_pays()))
+        self.calls(provider).finish(request::check(order, &provider.options))
     }
 
     async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = read(&mut calls, self.api(provider), id).await;
         calls.finish(outcome)
     }
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = can_access_account(&mut calls, self.api(provider)).await;
-        calls.finish(outcome)
-    }
-
-    async fn refund(
-        &self,
-        provider: &Provider,
-        _: &CardOrder,
-        payment: &str,
-        refund: &Refund,
-    ) -> Call<RefundReport> {
-        let mut calls = self.calls();
-        let outcome = refund::make(&mut calls, self.api(provider), payment, refund).await;
-        calls.finish(outcome)
-    }
-
-    async fn act_on_hold(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        payment: &str,
-        action: &HoldAction,
-    ) -> Call<ProviderReport> {
-        let mut calls = self.calls();
-        let outcome = hold::act(&mut calls, self.api(provider), order, payment, action).await;
         calls.finish(outcome)
     }
 
@@ -173,27 +112,94 @@ impl Cards for Stripe {
         payment: &str,
         known: Option<&str>,
     ) -> Call<Option<Dispute>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = dispute(&mut calls, self.api(provider), payment, known).await;
         calls.finish(outcome)
     }
 
     async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport> {
-        let mut calls = self.calls();
-        let outcome = withdraw(&mut calls, self.api(provider), order, object).await;
+        let mut calls = self.calls(provider);
+        let outcome = withdraw::withdraw(&mut calls, self.api(provider), order, object).await;
         calls.finish(outcome)
     }
 
     async fn identify(&self, provider: &Provider, object: &str) -> Call<Option<Identified>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = identify::identify(&mut calls, self.api(provider), object).await;
         calls.finish(outcome)
     }
 
     async fn register_domain(&self, provider: &Provider, domain: &str) -> Option<Call<RegisteredDomain>> {
-        let mut calls = self.calls();
+        let mut calls = self.calls(provider);
         let outcome = domains::register(&mut calls, self.api(provider), domain).await;
         Some(calls.finish(outcome))
+    }
+}
+
+#[async_trait]
+impl Preparing for Stripe {
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
+        let mut calls = self.calls(provider).hiding(order.customer_email.as_deref());
+        let outcome = prepare(&mut calls, self.api(provider), order).await;
+        calls.finish(outcome)
+    }
+}
+
+impl HostedCheckout for Stripe {
+    fn max_lifetime(&self) -> Option<Duration> {
+        Some(request::MAX_SESSION)
+    }
+}
+
+#[async_trait]
+impl EmbeddedCards for Stripe {
+    async fn reopen(&self, provider: &Provider, object: &str) -> Call<Prepared> {
+        let mut calls = self.calls(provider);
+        let outcome = reopen(&mut calls, self.api(provider), object).await;
+        calls.finish(outcome)
+    }
+
+    fn component(&self, provider: &Provider, prepared: &Prepared) -> Option<Component> {
+        Some(Component::PaymentElement {
+            publishable_key: provider.credential("publishableKey")?.to_owned(),
+            client_secret: prepared.client_secret.clone()?,
+            payment_intent_id: prepared.object.clone(),
+            script_url: provider.script_url()?,
+        })
+    }
+}
+
+#[async_trait]
+impl Captures for Stripe {
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let mut calls = self.calls(provider);
+        let outcome = hold::act(&mut calls, self.api(provider), order, payment, action).await;
+        calls.finish(outcome)
+    }
+}
+
+#[async_trait]
+impl Refunds for Stripe {
+    fn amount_step(&self, currency: Currency) -> u64 {
+        request::amount_step(currency)
+    }
+
+    async fn refund(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let mut calls = self.calls(provider);
+        let outcome = refund::make(&mut calls, self.api(provider), payment, refund).await;
+        calls.finish(outcome)
     }
 }
 
@@ -201,17 +207,24 @@ impl Cards for Stripe {
 impl ProviderChecks for Stripe {
     async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
         let version = self.api(subject.provider).version;
-        let mut checkup = Checkup::new(self.calls(), subject);
+        let mut checkup = Checkup::new(self.calls(subject.provider), subject);
         check::check(&mut checkup, version).await;
         checkup.finish()
     }
 
-    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
-        check::register(self.calls(), provider, self.api(provider).version, new, unix_seconds()).await
+    async fn register_webhook(
+        &self,
+        provider: &Provider,
+        new: NewWebhook<'_>,
+    ) -> Option<Call<RegisteredWebhook>> {
+        Some(
+            check::register(self.calls(provider), provider, self.api(provider).version, new, unix_seconds())
+                .await,
+        )
     }
 }
 
-impl WebhookReader for Stripe {
+impl Webhooks for Stripe {
     fn verify(
         &self,
         provider: &Provider,
@@ -224,10 +237,6 @@ impl WebhookReader for Stripe {
     fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
         webhook::translate(body)
     }
-}
-
-fn browser_pays() -> CallError {
-    not_offered("At this provider the browser pays; there is nothing to charge.")
 }
 
 async fn prepare(
@@ -339,73 +348,6 @@ async fn dispute(
         amount: dispute.amount,
         respond_by: dispute.evidence_details.and_then(|details| details.respond_by()),
     }))
-}
-
-/// Cancels or expires, and where the provider will not, says why by saying where it stands.
-async fn withdraw(
-    calls: &mut CallSession<'_>,
-    api: ApiClient<'_>,
-    order: &CardOrder,
-    id: &str,
-) -> Result<ProviderReport, CallError> {
-    // The wire cancels an intent whose voucher the customer holds, or whose money is held. A session that has come so far
-    // refuses.
-    let may_be_under_way = api.provider.options.may_take_days() || order.capture == CaptureMode::Manual;
-    if may_be_under_way && !is_session(id) {
-        let seen = read(calls, api, id).await?;
-        if !is_payable(&seen.provider_status) {
-            return Ok(seen);
-        }
-    }
-    let key = format!("{}-withdraw", order.provider_key());
-    let rejection = match close(calls, api, id, Some(key)).await {
-        Err(error) if is_about_state(&error) => error,
-        other => return other,
-    };
-    let seen = read(calls, api, id).await?;
-    if !is_payable(&seen.provider_status) {
-        return Ok(seen);
-    }
-    // It can still be paid, and yet would not be closed: the key repeats a refusal of an earlier moment, when the
-    // payment was under way. Closing does no harm twice, so it needs no key.
-    match close(calls, api, id, None).await {
-        Err(error) if is_about_state(&error) => Err(rejection),
-        other => other,
-    }
-}
-
-async fn close(
-    calls: &mut CallSession<'_>,
-    api: ApiClient<'_>,
-    id: &str,
-    key: Option<String>,
-) -> Result<ProviderReport, CallError> {
-    if !is_id(id) {
-        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
-    }
-    if is_session(id) {
-        let path = format!("checkout/sessions/{id}/expire");
-        let call = api.post("checkout.sessions.expire", &path, request::session_query(), key)?;
-        let session = calls.run(&call, interpret::<Session>).await?;
-        return Ok(status::session_report(&session));
-    }
-    let path = format!("payment_intents/{id}/cancel");
-    let call = api.post("payment_intents.cancel", &path, request::cancel(), key)?;
-    let intent = calls.run(&call, interpret::<Intent>).await?;
-    Ok(status::intent_report(&intent))
-}
-
-/// The wire has no code of its own for a session that cannot be expired.
-fn is_about_state(error: &CallError) -> bool {
-    let CallError::Rejected(rejection) = error else { return false };
-    matches!(rejection.kind, RejectionKind::State | RejectionKind::Invalid)
-}
-
-fn is_payable(provider_status: &ProviderStatus) -> bool {
-    matches!(
-        provider_status,
-        ProviderStatus::NotStarted | ProviderStatus::ActionRequired | ProviderStatus::Failed(_)
-    )
 }
 
 fn is_session(id: &str) -> bool {

@@ -1,12 +1,15 @@
 //! The operator's API, a file per resource with its requests and answers.
 
 pub(crate) mod applications;
+pub(crate) mod approvals;
 pub(crate) mod audit;
+pub(crate) mod audit_log;
 pub(crate) mod circuit;
 pub(crate) mod config;
 pub(crate) mod deliveries;
 pub(crate) mod doctor;
 pub(crate) mod environments;
+pub(crate) mod erase;
 pub(crate) mod event_endpoints;
 pub(crate) mod events;
 pub(crate) mod exceptions;

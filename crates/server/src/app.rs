@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use axum::Router;
-use tollgate_engine::{AddressRateLimiter, Engine, ports::Courier};
+use tollgate_domain::address_range::AddressRange;
+use tollgate_engine::{AddressRateLimiter, Engine, ExternalCheck, ports::Courier};
 use tollgate_vault::AdminToken;
 
 use crate::{
@@ -17,6 +18,8 @@ pub struct App {
     pub(crate) engine: Arc<Engine>,
     pub(crate) admin_token: AdminToken,
     pub(crate) bad_credentials: AddressRateLimiter,
+    /// Which refusals of unknown callers go into the audit log.
+    pub(crate) recorded_refusals: AddressRateLimiter,
     pub(crate) metrics: Metrics,
     pub(crate) readiness: Readiness,
     pub(crate) reference: Reference,
@@ -24,6 +27,12 @@ pub struct App {
     pub(crate) mounted: Vec<Mounted>,
     /// Pages that hold a key, in the sandbox: shown only to those who ask for this service by its own name.
     pub(crate) key_pages: Vec<&'static str>,
+    /// Whose `X-Forwarded-For` is believed.
+    pub(crate) trusted_proxies: Vec<AddressRange>,
+    /// What the doctor looks at besides.
+    pub(crate) external_check: Option<Arc<dyn ExternalCheck>>,
+    /// Whether pages on the browser's own machine may call what a publishable key opens, in the sandbox.
+    pub(crate) allows_loopback_origins: bool,
 }
 
 /// Another service at this one's address.
@@ -32,6 +41,11 @@ pub(crate) struct Mounted {
     pub(crate) router: Router,
     /// Whether its requests are given an id, counted and logged as the API's are.
     pub(crate) is_recorded: bool,
+}
+
+/// Whether the path is the operators': their API or their pages.
+pub(crate) fn is_for_operators(path: &str) -> bool {
+    is_below(path, "/admin") || is_below(path, "/console")
 }
 
 fn is_below(path: &str, prefix: &str) -> bool {
@@ -70,6 +84,27 @@ impl App {
     #[must_use]
     pub fn with_key_pages(mut self, pages: &[&'static str]) -> Self {
         self.key_pages = pages.to_vec();
+        self
+    }
+
+    /// Believes these addresses about where a request comes from.
+    #[must_use]
+    pub fn with_trusted_proxies(mut self, proxies: Vec<AddressRange>) -> Self {
+        self.trusted_proxies = proxies;
+        self
+    }
+
+    /// Has the doctor look at this, too.
+    #[must_use]
+    pub fn with_external_check(mut self, check: Arc<dyn ExternalCheck>) -> Self {
+        self.external_check = Some(check);
+        self
+    }
+
+    /// Lets pages on the browser's own machine call what a publishable key opens. For a sandbox.
+    #[must_use]
+    pub fn with_loopback_origins(mut self) -> Self {
+        self.allows_loopback_origins = true;
         self
     }
 

@@ -18,6 +18,9 @@ use crate::{
 const BAD_CREDENTIALS_PER_SECOND: u64 = 50;
 const BAD_CREDENTIALS_BURST: u64 = 1_000;
 const ADDRESS_SLOTS: usize = 4_096;
+/// Refusals of unknown callers that are recorded per address: enough to show that somebody tries, too few to fill the log.
+const RECORDED_REFUSALS_PER_SECOND: u64 = 1;
+const RECORDED_REFUSALS_BURST: u64 = 20;
 
 impl App {
     /// Puts HTTP in front of an engine.
@@ -30,6 +33,11 @@ impl App {
                 BAD_CREDENTIALS_PER_SECOND,
                 BAD_CREDENTIALS_BURST,
             ),
+            recorded_refusals: AddressRateLimiter::new(
+                ADDRESS_SLOTS,
+                RECORDED_REFUSALS_PER_SECOND,
+                RECORDED_REFUSALS_BURST,
+            ),
             metrics: Metrics::new(
                 operations,
                 Arc::clone(engine.delivery_tally()),
@@ -41,6 +49,9 @@ impl App {
             courier: None,
             mounted: Vec::new(),
             key_pages: Vec::new(),
+            trusted_proxies: Vec::new(),
+            external_check: None,
+            allows_loopback_origins: false,
         }
     }
 

@@ -9,6 +9,7 @@ pub(crate) mod payments;
 pub(crate) mod prepare_body;
 pub(crate) mod quote;
 pub(crate) mod refunds;
+pub(crate) mod switch;
 pub(crate) mod transactions;
 pub(crate) mod transfer_body;
 pub(crate) mod transfer_cancel;

@@ -21,5 +21,8 @@ mod transport;
 pub use app::App;
 pub use json::timestamp::rfc3339;
 pub use response::event_bodies::ApiEventBodies;
-pub use transport::listen::{Limits, serve};
 pub use transport::service::Service;
+pub use transport::{
+    listen::{Limits, Listeners, serve},
+    tls::{Tls, TlsError, TlsFiles},
+};

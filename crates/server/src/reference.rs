@@ -1,4 +1,5 @@
-//! The API's reference: the OpenAPI document at `/openapi.json`, and the page at `/docs` that shows it.
+//! The API's reference: the OpenAPI document at `/openapi.json`, and the page at `/docs` that shows it, with the
+//! documentation below it.
 //!
 //! Methods and paths come from the router, shapes from the types that handlers read and answer, failures from the
 //! list of error codes. What is written by hand here is what nothing else can say: what an operation is for.
@@ -6,6 +7,7 @@
 mod admin;
 mod client;
 mod configuration;
+mod descriptions;
 pub(crate) mod document;
 mod failures;
 mod operation;

@@ -8,4 +8,5 @@ pub(crate) mod fields;
 pub(crate) mod idempotency_key;
 pub(crate) mod location;
 pub(crate) mod metadata_field;
+pub(crate) mod origin;
 pub(crate) mod unknown_fields;

@@ -8,23 +8,23 @@ use axum::{
 };
 use http::Method;
 use tollgate_domain::people::Permission::{
-    self, Configure, CreateOrganizations, Inspect, ManageKeys, ManagePayments, ManageUsers, MoveFunds, Read,
-    Refund, Resend, RotateMasterKey,
+    self, Approve, Configure, CreateOrganizations, Inspect, ManageKeys, ManagePayments, ManageUsers,
+    MoveFunds, Read, ReadAuditLog, Refund, Resend, RotateMasterKey,
 };
 
 use crate::{
     admin_api::{
-        applications, audit, circuit, config, deliveries, doctor, environments, event_endpoints, events,
-        exceptions, explain, holds as admin_holds, keys, organizations, payments as admin_payments,
-        provider_check, provider_domains, provider_events, providers, refunds as admin_refunds, rekey,
-        requests, statement, transactions as admin_transactions, transfers as admin_transfers, users,
-        wallets,
+        applications, approvals, audit, audit_log, circuit, config, deliveries, doctor, environments, erase,
+        event_endpoints, events, exceptions, explain, holds as admin_holds, keys, organizations,
+        payments as admin_payments, provider_check, provider_domains, provider_events, providers,
+        refunds as admin_refunds, rekey, requests, statement, transactions as admin_transactions,
+        transfers as admin_transfers, users, wallets,
     },
     app::SharedApp,
     checkout_pages,
     client_api::{
-        component, confirm, customer_tokens, holds, payments, quote, refunds, transactions, transfer_cancel,
-        transfer_preview, transfers, wallet,
+        component, confirm, customer_tokens, holds, payments, quote, refunds, switch, transactions,
+        transfer_cancel, transfer_preview, transfers, wallet,
     },
     operations, provider_webhooks,
     reference::serve as reference,
@@ -41,8 +41,18 @@ pub(crate) struct Operation {
     handler: fn() -> MethodRouter<SharedApp>,
 }
 
+/// What an operation asks of an operator.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Requirement {
+    pub(crate) operation: &'static str,
+    pub(crate) permission: Permission,
+}
+
 /// The operator's pages, which have a router of their own.
 const CONSOLE: &str = "console";
+/// The documentation's pages, for people: they are counted with the reference and are no part of the API.
+const DOCUMENTATION: &str = "/docs/{*page}";
+const DOCUMENT_LIST: &str = "/llms.txt";
 /// Requests that are for none of the operations.
 const UNKNOWN: &str = "unknown";
 
@@ -70,6 +80,7 @@ operations! {
     "payment_read" GET "/client/v1/payments/{reference}" get payments::read, None;
     "component_prepare" POST "/client/v1/payments/component" post component::prepare, None;
     "component_confirm" POST "/client/v1/payments/component/{reference}/confirm" post confirm::handle, None;
+    "component_switch" POST "/client/v1/payments/component/{reference}/switch" post switch::handle, None;
     "customer_token_issue" POST "/client/v1/ach/customer-tokens" post customer_tokens::issue, None;
     "transfer_preview" POST "/client/v1/ach/transfers/preview" post transfer_preview::handle, None;
     "transfer_make" POST "/client/v1/ach/transfers" post transfers::make, None;
@@ -124,7 +135,12 @@ operations! {
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read, Some(Read);
     "admin_payment_account" POST "/admin/v1/environments/{environment}/payments/{reference}/use-configured-account" post admin_payments::use_configured_account, Some(ManagePayments);
     "corrected_account_reveal" POST "/admin/v1/environments/{environment}/payments/{reference}/reveal-corrected-account" post admin_transfers::reveal_corrected_account, Some(ManagePayments);
+    "approval_list" GET "/admin/v1/environments/{environment}/approvals" get approvals::list, Some(Read);
+    "approval_read" GET "/admin/v1/environments/{environment}/approvals/{approval}" get approvals::read, Some(Read);
+    "approval_approve" POST "/admin/v1/environments/{environment}/approvals/{approval}/approve" post approvals::approve, Some(Approve);
+    "approval_deny" POST "/admin/v1/environments/{environment}/approvals/{approval}/deny" post approvals::deny, Some(Approve);
     "waiting_transfer_list" GET "/admin/v1/environments/{environment}/transfers/waiting" get admin_transfers::waiting, Some(Read);
+    "customer_erase" POST "/admin/v1/environments/{environment}/erase" post erase::run, Some(Configure);
     "audit" GET "/admin/v1/audit" get audit::run, Some(Inspect);
     "rekey" POST "/admin/v1/rekey" post rekey::run, Some(RotateMasterKey);
     "user_create" POST "/admin/v1/users" post users::create, Some(ManageUsers);
@@ -132,6 +148,8 @@ operations! {
     "user_remove" DELETE "/admin/v1/users/{user}" delete users::remove, Some(ManageUsers);
     "user_token_issue" POST "/admin/v1/users/{user}/tokens" post users::issue_token, Some(ManageUsers);
     "user_token_revoke" DELETE "/admin/v1/users/{user}/tokens/{token}" delete users::revoke_token, Some(ManageUsers);
+    "audit_log" GET "/admin/v1/audit-log" get audit_log::list, Some(ReadAuditLog);
+    "audit_log_export" GET "/admin/v1/audit-log.jsonl" get audit_log::export, Some(ReadAuditLog);
     "doctor" GET "/admin/v1/doctor" get doctor::examine, Some(Inspect);
     "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list, Some(Read);
     "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve, Some(ManagePayments);
@@ -156,7 +174,9 @@ operations! {
 
     "openapi" GET "/openapi.json" get reference::openapi, None;
     "docs" GET "/docs" get reference::docs, None;
-    "docs_script" GET "/docs/reference.js" get reference::docs_script, None;
+    "docs_script" GET "/docs/reference.js" get reference::site, None;
+    "error_reference" GET "/docs/errors" get reference::site, None;
+    "browser_script" GET "/tollgate.js" get reference::browser_script, None;
     "health" GET "/healthz" get operations::health, None;
     "ready" GET "/readyz" get operations::ready, None;
     "metrics" GET "/metrics" get operations::metrics, None;
@@ -169,13 +189,17 @@ pub(crate) fn router(app: SharedApp) -> Router {
         .fold(Router::new(), |router, operation| router.route(operation.path, (operation.handler)()))
         // What a browser makes of an address that was typed with a slash.
         .route("/docs/", get(async || Redirect::permanent("/docs")))
+        .route(DOCUMENTATION, get(reference::site))
+        .route(DOCUMENT_LIST, get(reference::site))
         .fallback(unknown_path)
         .method_not_allowed_fallback(other_method)
         .with_state(app)
 }
 
+pub(crate) const UNKNOWN_PATH: &str = "This path does not exist.";
+
 async fn unknown_path() -> ApiResult {
-    Err(ApiError::not_found("This path does not exist."))
+    Err(ApiError::not_found(UNKNOWN_PATH))
 }
 
 async fn other_method(request: Request) -> ApiResult {
@@ -204,6 +228,9 @@ impl OperationTable {
             let _known = paths.insert(operation.path, siblings);
         }
         let named = |name| OPERATIONS.iter().position(|operation| operation.name == name).unwrap_or_default();
+        for path in [DOCUMENTATION, DOCUMENT_LIST] {
+            let _new = paths.insert(path, vec![named("docs")]);
+        }
         Self { paths, unknown: named(UNKNOWN), quote: named("fee_quote"), console: named(CONSOLE) }
     }
 
@@ -222,9 +249,15 @@ impl OperationTable {
         operation == self.quote
     }
 
+    /// An operation's method and path.
+    pub(crate) fn endpoint(operation: usize) -> (&'static str, &'static str) {
+        OPERATIONS.get(operation).map_or(("", ""), |operation| (operation.method.as_str(), operation.path))
+    }
+
     /// What an operator needs for an operation.
-    pub(crate) fn permission(operation: usize) -> Option<Permission> {
-        OPERATIONS.get(operation).and_then(|operation| operation.permission)
+    pub(crate) fn requirement(operation: usize) -> Option<Requirement> {
+        let operation = OPERATIONS.get(operation)?;
+        Some(Requirement { operation: operation.name, permission: operation.permission? })
     }
 
     /// The operation's place in [`OPERATIONS`].
@@ -248,6 +281,8 @@ impl OperationTable {
 
 #[cfg(test)]
 mod tests {
+    use tollgate_domain::key_scope::Endpoint;
+
     use super::*;
 
     #[test]
@@ -259,6 +294,9 @@ mod tests {
         assert_eq!(name(Method::GET, "/admin/v1/environments/env_1/config"), "config_read");
         assert_eq!(name(Method::DELETE, "/client/v1/fees/quote"), "unknown");
         assert_eq!(name(Method::GET, "/nowhere"), "unknown");
+        assert_eq!(name(Method::GET, "/docs/guides/first-payment"), "docs");
+        assert_eq!(name(Method::GET, "/docs/errors"), "error_reference");
+        assert_eq!(table.methods("/docs/guides/first-payment.md"), "GET");
         assert_eq!(table.methods("/admin/v1/environments/env_1/config"), "GET, PUT");
     }
 
@@ -273,6 +311,17 @@ mod tests {
                 assert_eq!(operation.method, Method::GET, "{} changes something", operation.name);
             }
         }
+    }
+
+    #[test]
+    fn keys_can_be_limited_to_every_operation_of_the_client_api() {
+        let mut known: Vec<_> = Endpoint::ALL.map(Endpoint::as_str).into();
+        let client = OPERATIONS.iter().filter(|operation| operation.path.starts_with("/client/"));
+        let mut routed: Vec<_> =
+            client.map(|operation| format!("{} {}", operation.method, operation.path)).collect();
+        known.sort_unstable();
+        routed.sort_unstable();
+        assert_eq!(known, routed);
     }
 
     #[test]

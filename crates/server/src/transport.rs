@@ -1,5 +1,6 @@
 //! Connections and the HTTP around every handler.
 
+pub(crate) mod client_address;
 pub(crate) mod connections;
 pub(crate) mod edge;
 pub(crate) mod listen;
@@ -9,3 +10,4 @@ pub(crate) mod poll_on_wake;
 pub(crate) mod request_log;
 pub(crate) mod service;
 pub(crate) mod stream;
+pub(crate) mod tls;

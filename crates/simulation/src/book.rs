@@ -55,6 +55,8 @@ pub(crate) struct TransferCase {
     pub(crate) said: BTreeSet<String>,
     /// Requests of which it was said that they changed nothing.
     pub(crate) nothings: BTreeSet<String>,
+    /// Whether its caller has ever asked for it to be canceled.
+    pub(crate) cancel_asked: bool,
 }
 
 /// A card payment a caller wants.
@@ -67,6 +69,8 @@ pub(crate) struct PaymentCase {
     pub(crate) refunds: BTreeMap<String, String>,
     /// Card tokens that were tried on it.
     pub(crate) sources: BTreeMap<String, SourceCase>,
+    /// Pages and intents that its caller was given.
+    pub(crate) objects: BTreeSet<String>,
 }
 
 /// A card's token.

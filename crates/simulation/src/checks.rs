@@ -5,13 +5,13 @@ use std::{collections::BTreeMap, sync::Arc};
 use http::Method;
 use serde_json::Value;
 use tollgate_domain::{card::Preparation, refund::RefundReport};
-use tollgate_engine::ports::PaymentFilter;
+use tollgate_engine::ports::{CardPayment, PaymentFilter};
 
 use crate::{
     actors::{follower, operator},
     book::{PaymentCase, Told},
     node::{Answer, Cluster},
-    providers::{Held, PageState, Standing, counted, given_back},
+    providers::{Held, Page, PageState, Standing, counted, given_back},
     world::World,
 };
 
@@ -63,6 +63,12 @@ pub(crate) async fn prompt(cluster: &Arc<Cluster>) {
     {
         for id in hanging {
             let payment = cluster.store.payment(environment, id).await.ok().flatten();
+            // What has left its provider after a decline waits for its caller, and expires.
+            let has_left =
+                |payment: &CardPayment| payment.order.is_leaving() && payment.progress.object.is_none();
+            if payment.as_ref().is_some_and(has_left) {
+                continue;
+            }
             // What another account has waits until the configuration leads there.
             let waiting = payment.and_then(|payment| payment.progress.waiting).unwrap_or_default();
             if !waiting.starts_with("it was sent to") {
@@ -168,6 +174,7 @@ async fn transfers(cluster: &Arc<Cluster>) {
         let found = if answer.status == 200 { answer.text("/data/status") } else { "missing" };
         let expected = match &taken {
             Some(taken) => taken.standing.status(),
+            None if case.cancel_asked && found == "canceled" => "canceled",
             None => "failed",
         };
         if found != expected {
@@ -176,7 +183,11 @@ async fn transfers(cluster: &Arc<Cluster>) {
                 format_args!("{caller} is {found}, not {expected}"),
             );
         }
-        if taken.is_none() && case.reference.is_some() && !world.providers().refused.contains(&caller) {
+        if taken.is_none()
+            && case.reference.is_some()
+            && expected == "failed"
+            && !world.providers().refused.contains(&caller)
+        {
             world.violate("only the provider's validation rejects", format_args!("{caller} was never sent"));
         }
         check_moves(world, &caller, &reference, found, &case.said);
@@ -301,8 +312,9 @@ fn leftovers(world: &World) {
     let open: Vec<_> = {
         let (book, ledger) = (world.book(), world.providers());
         // What was opened and never handed to anybody, nobody can pay.
-        let is_known = |caller: &str| book.payments.contains_key(caller);
-        let open = ledger.pages.values().filter(|page| page.is_payable() && is_known(&page.caller));
+        let is_known =
+            |page: &Page| book.payments.get(&page.caller).is_some_and(|case| case.objects.contains(&page.id));
+        let open = ledger.pages.values().filter(|page| page.is_payable() && is_known(page));
         open.map(|page| format!("{} at {} for {}", page.id, page.account, page.caller)).collect()
     };
     for what in open {

@@ -85,7 +85,7 @@ fn made(
         "pending" => true,
         "processing" => !taken.is_empty(),
         "succeeded" => had(Standing::Settled),
-        "canceled" => had(Standing::Canceled),
+        "canceled" => had(Standing::Canceled) || (taken.is_empty() && case.cancel_asked),
         "failed" => had(Standing::Rejected) || had(Standing::Returned),
         _ => false,
     };
@@ -93,6 +93,25 @@ fn made(
         faults.push(("an answer is true when it is given", format!("{status}, and the bank has {taken:?}")));
     }
     case.said.insert(status);
+}
+
+/// A caller's answer to a cancellation.
+pub(crate) fn cancellation(world: &World, caller: &str, answer: &Answer) {
+    let status = answer.text("/data/transaction/status").to_owned();
+    let is_true = {
+        let ledger = world.providers();
+        let mut taken = ledger.transfers.values().filter(|it| it.caller == caller);
+        status != "canceled" || taken.all(|it| it.past.contains(&Standing::Canceled))
+    };
+    if answer.status == 200 && !is_true {
+        world.violate("an answer is true when it is given", format_args!("{caller}: canceled, and was not"));
+    }
+    if answer.status == 500 {
+        world.violate("nothing breaks", format_args!("{caller}: {}", answer.body));
+    }
+    if let Some(case) = world.book().transfers.get_mut(caller).filter(|_| answer.status == 200) {
+        case.said.insert(status);
+    }
 }
 
 /// A caller's answer to a confirmation; `source` is the card's token if there is one.
@@ -165,6 +184,33 @@ fn confirmed(
         404 => faults.push(("what was prepared can be found", answer.code().to_owned())),
         422 => faults.push(("only the provider's validation rejects", answer.text("/message").to_owned())),
         500 => faults.push(("nothing breaks", answer.body.to_string())),
+        _ => {}
+    }
+}
+
+/// A caller's answer to a switch: nobody can pay at the provider that was left, nor twice.
+pub(crate) fn switch(world: &World, caller: &str, from: &str, answer: &Answer) {
+    let reference = world.book().payments.get(caller).map(|case| case.reference.clone());
+    let object = answer.text("/data/component/paymentIntentId");
+    let open: Vec<_> = {
+        let ledger = world.providers();
+        let ours = ledger.pages.values().filter(|page| Some(&page.reference) == reference.as_ref());
+        ours.filter(|page| page.is_payable() && page.id != object).map(|page| page.id.clone()).collect()
+    };
+    match answer.status {
+        200 | 201 => {
+            if Some(answer.text("/data/serviceReference")) != reference.as_deref() {
+                world.violate("a switched payment keeps its reference", format_args!("{caller}: {answer:?}"));
+            }
+            if answer.text("/data/provider") == from {
+                world.violate("a switched payment leaves its provider", format_args!("{caller}: {from}"));
+            }
+            if !open.is_empty() {
+                world.violate("nobody can pay at two providers", format_args!("{caller}: {open:?}"));
+            }
+        }
+        404 => world.violate("what was prepared can be found", format_args!("{caller}: {}", answer.code())),
+        500 => world.violate("nothing breaks", format_args!("{caller}: {}", answer.body)),
         _ => {}
     }
 }

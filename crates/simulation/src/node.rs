@@ -176,6 +176,7 @@ impl Cluster {
         life.run(Arc::clone(engine().directory()).follow_every(pace.follow));
         life.run(engine().resolve_until(stopped.clone()));
         life.run(engine().index_until(stopped.clone()));
+        life.run(engine().report_circuits_until(stopped.clone()));
         life.run(engine().deliver_until(courier, Arc::new(ApiEventBodies), stopped));
         // Nobody tells a node to stop here: it dies.
         std::mem::forget(stop);

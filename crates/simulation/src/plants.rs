@@ -60,6 +60,7 @@ plants! {
     DeliveryForgotten "delivery_forgotten" "a delivery counts as made that never was";
     ReleaseOnTimeout "release_on_timeout" "funds are released when the provider does not answer in time";
     NewKeyOnRetry "new_key_on_retry" "the resolver sends a transfer again under another key";
+    FallbackInDoubt "fallback_in_doubt" "a transfer whose outcome is unknown goes on to the second bank";
     AcknowledgeBeforeCommit "acknowledge_before_commit" "a transfer is answered before it is recorded";
 }
 
@@ -103,6 +104,11 @@ impl Plant {
             Self::RevokedKeyLives => at_least(&mut profile.operator_actions, 3),
             Self::ReleaseOnTimeout | Self::NewKeyOnRetry | Self::ChargeKeyDiffers => {
                 at_least(&mut profile.provider_fails, 200);
+            }
+            Self::FallbackInDoubt => {
+                profile.falls_back = true;
+                at_least(&mut profile.provider_fails, 200);
+                at_least(&mut profile.transfers, 6);
             }
             Self::AcknowledgeBeforeCommit => at_least(&mut profile.store_fails, 150),
             _ => {}

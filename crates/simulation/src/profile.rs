@@ -30,6 +30,8 @@ pub(crate) struct Profile {
     pub(crate) preparation_lifetime: u64,
     pub(crate) token_lifetime: Option<u64>,
     pub(crate) checks_funds: bool,
+    /// Whether transfers have a second bank to go to.
+    pub(crate) falls_back: bool,
     /// The store: calls that fail, that stall, and how often it is away for a while.
     pub(crate) store_fails: u64,
     pub(crate) store_stalls: u64,
@@ -88,6 +90,7 @@ impl Profile {
             preparation_lifetime: *rng.pick(&[60, 60, 75, 3_600, 86_400]),
             token_lifetime: rng.permille(500).then_some(20),
             checks_funds: rng.permille(250),
+            falls_back: rng.permille(500),
             store_fails,
             store_stalls,
             store_outages,

@@ -14,7 +14,7 @@ mod webhooks;
 use std::{collections::BTreeMap, sync::Arc};
 
 use tollgate_configuration::{Adapter, Provider};
-use tollgate_engine::ports::{AchTransfers, Adapters, Cards, WebhookReader};
+use tollgate_engine::ports::{Adapters, Capabilities};
 
 use crate::life::Life;
 
@@ -26,8 +26,10 @@ pub(crate) use register::Sale;
 pub(crate) use webhooks::SECRET as WEBHOOK_SECRET;
 
 /// The adapters' names, as history and trouble call them.
-pub(crate) const WIRES: [&str; 3] = [BANK, PAGES, REGISTER];
+pub(crate) const WIRES: [&str; 4] = [BANK, PAGES, REGISTER, SECOND_BANK];
 pub(crate) const BANK: &str = "bank";
+/// Where transfers go that the first bank is proven not to have.
+pub(crate) const SECOND_BANK: &str = "second-bank";
 pub(crate) const PAGES: &str = "pages";
 pub(crate) const REGISTER: &str = "register";
 
@@ -102,48 +104,40 @@ pub(crate) fn key_prefix(wire: &str, name: char) -> String {
 /// The adapters of one node.
 pub(crate) struct ModelAdapters {
     bank: bank::Bank,
+    second_bank: bank::Bank,
     pages: pages::Pages,
     register: register::Register,
-    webhooks: [webhooks::Reader; 3],
+    webhooks: [webhooks::Reader; 4],
 }
 
 impl ModelAdapters {
     pub(crate) fn new(life: &Arc<Life>) -> Self {
         Self {
-            bank: bank::Bank::new(life),
+            bank: bank::Bank::new(life, BANK),
+            second_bank: bank::Bank::new(life, SECOND_BANK),
             pages: pages::Pages(Arc::clone(life)),
             register: register::Register(Arc::clone(life)),
             webhooks: [
                 webhooks::Reader("webhookSecret"),
                 webhooks::Reader("webhookSecret"),
                 webhooks::Reader("webhookSignatureKey"),
+                webhooks::Reader("webhookKey"),
             ],
         }
     }
 }
 
 impl Adapters for ModelAdapters {
-    fn cards(&self, adapter: Adapter) -> Option<&dyn Cards> {
+    fn capabilities(&self, adapter: Adapter) -> Capabilities<'_> {
+        let [bank, pages, register, second_bank] = &self.webhooks;
+        let none = Capabilities::default();
         match adapter {
-            Adapter::Stripe => Some(&self.pages),
-            Adapter::Square => Some(&self.register),
-            Adapter::Increase | Adapter::ModernTreasury => None,
-        }
-    }
-
-    fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
-        match adapter {
-            Adapter::Increase | Adapter::ModernTreasury => Some(&self.bank),
-            Adapter::Stripe | Adapter::Square => None,
-        }
-    }
-
-    fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
-        let [bank, pages, register] = &self.webhooks;
-        match adapter {
-            Adapter::Increase | Adapter::ModernTreasury => Some(bank),
-            Adapter::Stripe => Some(pages),
-            Adapter::Square => Some(register),
+            Adapter::Stripe => Capabilities { cards: Some(&self.pages), webhooks: Some(pages), ..none },
+            Adapter::Square => Capabilities { cards: Some(&self.register), webhooks: Some(register), ..none },
+            Adapter::Increase => Capabilities { transfers: Some(&self.bank), webhooks: Some(bank), ..none },
+            Adapter::ModernTreasury => {
+                Capabilities { transfers: Some(&self.second_bank), webhooks: Some(second_bank), ..none }
+            }
         }
     }
 }
@@ -152,6 +146,7 @@ impl Adapters for ModelAdapters {
 pub(crate) fn configured_name(wire: &str) -> &'static str {
     match wire {
         BANK => "ach_provider",
+        SECOND_BANK => "ach_provider_b",
         PAGES => "card_provider_a",
         _ => "card_provider_b",
     }

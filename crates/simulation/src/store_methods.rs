@@ -1,16 +1,19 @@
 //! Every method of the store's ports, led through [`UnreliableStore::call`]. Where a fault can be planted in what is
 //! stored or read, the method is written out.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use tokio::time::sleep;
 use tollgate_domain::{
-    Currency, ProviderAccount, ServiceReference, Timestamp,
+    Currency, PaymentMethod, ProviderAccount, ServiceReference, Timestamp,
+    approval::Approval,
+    audit_log::{AuditChain, AuditEntry, NewAuditEntry},
     card::CardOrder,
     id::{
-        ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
-        PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
+        ApplicationId, ApprovalId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId,
+        OrganizationId, PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId,
+        TransferId, UserId,
     },
     ledger::{Balances, Movement},
     limit::LimitUse,
@@ -53,10 +56,10 @@ through! {
         Read applications(organization: OrganizationId, page: Page<ApplicationId>) -> Vec<Application>;
         Read environments(application: ApplicationId, page: Page<EnvironmentId>) -> Vec<Environment>;
         Read environment(id: EnvironmentId) -> Option<Environment>;
-        Write issue_key(key: &KeyRecord, origin: &ChangeOrigin) -> Issued;
-        Write revoke_key(environment: EnvironmentId, key: KeyId, origin: &ChangeOrigin) -> Revoked;
+        Write issue_key(key: &KeyRecord) -> Issued;
+        Write revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
         Write rotate_key(
-            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp, origin: &ChangeOrigin
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
         ) -> Rotated;
         Read key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
         Read keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;
@@ -128,7 +131,7 @@ through! {
             new_events: &[NewEvent]
         ) -> Inserted;
         Write insert_limited_payment(
-            environment: EnvironmentId, order: &CardOrder, progress: &Progress, new_events: &[NewEvent],
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent],
             limits: &[LimitUse]
         ) -> Inserted;
     }
@@ -169,6 +172,9 @@ through! {
         Write cancel_reservation(
             environment: EnvironmentId, id: TransferId, cancel: &ReservationCancel
         ) -> Changed;
+        Read approvals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<Transfer>;
+        Read approval(environment: EnvironmentId, id: ApprovalId) -> Option<Transfer>;
+        Read is_approved_account(environment: EnvironmentId, account: &[u8; 32]) -> bool;
         Read waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
@@ -230,6 +236,10 @@ through! {
         Write change_endpoint(environment: EnvironmentId, endpoint: &Endpoint) -> EndpointChanged;
         Write remove_endpoint(environment: EnvironmentId, id: EndpointId) -> bool;
         Read find_event(environment: EnvironmentId, id: EventId) -> Option<Event>;
+        Read last_circuit_event(environment: EnvironmentId, provider: &str) -> Option<Event>;
+        Write append_circuit_event(
+            environment: EnvironmentId, event: &NewCircuitEvent, last: Option<EventId>
+        ) -> bool;
         Read deliveries(
             environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32
         ) -> Vec<EventDelivery>;
@@ -272,6 +282,7 @@ through! {
         Read customers_of(
             environment: EnvironmentId, references: &[ServiceReference]
         ) -> Vec<PaymentCustomer>;
+        Read return_counts(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> ReturnCounts;
         Read activity(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<Activity>;
         Read past_payments(
             environment: EnvironmentId, method: Option<tollgate_domain::PaymentMethod>, limit: u32
@@ -287,7 +298,7 @@ through! {
 
 through! {
     RequestLogStore {
-        Write record_requests(requests: &[LoggedRequest], quotes: &[QuoteCount]) -> ();
+        Write record_requests(requests: &[LoggedRequest], quotes: &[QuoteCount], uses: &[KeyUse]) -> ();
         Read requests(
             environment: EnvironmentId, filter: &RequestFilter, before: Option<RequestId>, limit: u32
         ) -> Vec<LoggedRequest>;
@@ -328,6 +339,23 @@ through! {
 }
 
 through! {
+    ErasureStore {
+        Read payment_customers(
+            environment: EnvironmentId, method: PaymentMethod, after: Option<[u8; 16]>, limit: u32
+        ) -> Vec<StoredCustomer>;
+        Write erase_payment(
+            environment: EnvironmentId, reference: ServiceReference, entry: &Entry
+        ) -> Erased;
+        Read customer_tokens(environment: EnvironmentId, after: Option<[u8; 32]>, limit: u32) -> Vec<KeyedToken>;
+        Write forget_customer_token(environment: EnvironmentId, key: &[u8; 32]) -> ();
+        Write forget_provider_events(
+            environment: EnvironmentId, state: ProviderEventState, before: Timestamp, limit: u32
+        ) -> u64;
+        Write overwrite_erased() -> ();
+    }
+}
+
+through! {
     SealedStore {
         Read pinned(name: &str) -> Option<String>;
         Write set_pin(name: &str, value: &str) -> ();
@@ -345,6 +373,29 @@ through! {
         Write end_session(session: &[u8; 16], until: Timestamp, now: Timestamp) -> ();
         Read is_session_ended(session: &[u8; 16]) -> bool;
         Read key_changes(environment: EnvironmentId, first: KeyId, last: KeyId) -> Vec<KeyChange>;
+    }
+}
+
+through! {
+    AuditLogStore {
+        Write add_audit_entries(entries: &[NewAuditEntry]) -> ();
+        Read audit_log(filter: &AuditLogFilter, before: Option<u64>, limit: u32) -> Vec<AuditEntry>;
+        Read verify_audit_log() -> AuditChain;
+    }
+
+    fn audited(&self, entries: Vec<NewAuditEntry>) -> Arc<dyn Store> {
+        Arc::new(Self { inner: self.inner.audited(entries), life: Arc::clone(&self.life) })
+    }
+}
+
+through! {
+    ProposalStore {
+        Write propose_config(proposal: &ConfigProposal, most: u32) -> Proposed;
+        Read config_proposals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<ConfigProposal>;
+        Read config_proposal(environment: EnvironmentId, id: ApprovalId) -> Option<ConfigProposal>;
+        Write decide_config_proposal(
+            environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp
+        ) -> ProposalDecided;
     }
 }
 

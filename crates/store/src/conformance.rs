@@ -14,7 +14,9 @@
     missing_debug_implementations
 )]
 
+pub mod approvals;
 pub mod audit;
+pub mod audit_log;
 pub mod books;
 pub mod changes;
 pub mod claims;
@@ -23,6 +25,7 @@ pub mod config;
 pub mod deliveries;
 pub mod directory;
 pub mod endpoints;
+pub mod erasure;
 pub mod events;
 pub mod exceptions;
 pub mod following;
@@ -33,6 +36,7 @@ pub mod limits;
 pub mod outbox_samples;
 pub mod payments;
 pub mod people;
+pub mod proposals;
 pub mod records;
 pub mod refunds;
 pub mod request_log;
@@ -42,6 +46,7 @@ pub mod samples;
 pub mod sealed;
 pub mod security;
 pub mod snapshots;
+pub mod switch;
 pub mod tenancy;
 pub mod told;
 pub mod transactions;
@@ -62,11 +67,12 @@ use rand::{SeedableRng as _, rngs::StdRng};
 use tollgate_domain::{
     Currency, Minor, Timestamp,
     id::{ApplicationId, ChangeId, EnvironmentId, KeyId, OrganizationId, PostingId},
+    key_scope::KeyScope,
     ledger::{Cause, Movement},
     tenant::{Application, Environment, EnvironmentName, KeyKind, KeyRecord, Organization},
 };
 use tollgate_engine::ports::{
-    ChangeOrigin, ConfigChange, ConfigPut, Created, DirectoryVersion, Issued, Moved, Page, Store,
+    ConfigChange, ConfigPut, Created, DirectoryVersion, Issued, Moved, Page, Store,
 };
 
 /// Makes one test of each function of the suite. `$database` names an async function, seen from a submodule, that
@@ -81,13 +87,17 @@ macro_rules! conformance_suite {
                 names_keep_their_letters, it_takes_work;
             keys:
                 issuing_is_repeatable, a_digest_opens_one_key, revocation_stays, revocation_leaves_the_delta,
-                rotation_is_both_or_neither, rotation_is_repeatable, only_live_keys_rotate, keys_are_pages_by_id;
+                rotation_is_both_or_neither, rotation_is_repeatable, only_live_keys_rotate, keys_are_pages_by_id,
+                a_key_keeps_its_name_and_limits, the_last_use_of_a_key_is_the_latest;
             snapshots:
                 a_key_change_shares_the_configuration, keys_do_not_wait_for_a_configuration,
                 a_configuration_that_cannot_be_used_leaves_the_one_before;
             config:
                 an_environment_begins_empty, putting_counts_up, putting_is_repeatable, a_stale_change_is_refused,
                 history_is_newest_first, large_documents_fit;
+            proposals:
+                a_proposal_is_put_in_force_with_its_decision, a_proposal_that_is_denied_or_late_changes_nothing,
+                proposals_are_bounded_and_of_one_environment;
             wallet:
                 money_comes_and_goes, a_reference_moves_once, nothing_is_overdrawn, nothing_overflows,
                 an_unfunded_wallet_is_empty, the_ledger_is_newest_first, words_keep_their_letters,
@@ -97,6 +107,7 @@ macro_rules! conformance_suite {
                 insertion_needs_its_environment, objects_lead_to_their_payment, the_timeline_is_oldest_first,
                 payments_are_listed_newest_first, an_operator_ties_a_payment_to_another_account,
                 a_key_belongs_to_one_payment_until_it_is_withdrawn, a_payment_goes_on_to_another_provider_once;
+            switch: a_declined_payment_is_switched_with_its_transaction;
             holds: captures_and_voids_go_round, a_capture_belongs_to_one_payment, what_was_captured_is_counted;
             refunds:
                 refunds_go_round, the_events_of_refunds_show_them_as_they_were, a_refund_belongs_to_one_payment;
@@ -150,7 +161,7 @@ macro_rules! conformance_suite {
                 exceptions_are_listed_newest_first;
             told:
                 a_unit_is_told_with_it, what_did_not_happen_is_not_told,
-                a_transaction_is_not_told_of_without_one, one_of_many_changes_is_told,
+                a_transaction_is_not_told_of_without_one, one_of_many_changes_is_told, a_circuit_is_told_of_once,
                 events_are_listed_in_slices;
             following:
                 a_follower_sees_every_event_once, an_event_that_commits_late_is_behind_all_others;
@@ -171,6 +182,9 @@ macro_rules! conformance_suite {
             inspection:
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
                 the_last_check_of_a_provider_stays;
+            erasure:
+                a_person_is_erased_and_the_books_are_not, what_has_not_ended_keeps_its_data,
+                customers_are_listed_in_slices, old_webhooks_are_forgotten_once_they_are_done_with;
             request_log:
                 calls_are_kept_once_and_found_by_every_filter, quotes_of_an_hour_are_added_up;
             sealed: pins_can_be_moved, sealed_values_are_found_by_their_key, a_sealed_value_is_replaced_once;
@@ -180,6 +194,9 @@ macro_rules! conformance_suite {
             people:
                 a_user_goes_round, an_address_belongs_to_one_user, tokens_come_and_go, access_ends_everywhere,
                 there_are_never_too_many_tokens;
+            approvals: approvals_are_found, a_vote_goes_with_its_entry;
+            audit_log:
+                entries_go_round, an_entry_goes_with_its_change, many_writers_make_one_chain;
             concurrency:
                 one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
                 one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,
@@ -219,23 +236,6 @@ pub const ALL: u32 = 1_000;
 
 pub const fn at(millis: i64) -> Timestamp {
     Timestamp::from_unix_millis(1_800_000_000_000 + millis)
-}
-
-/// Who makes a change.
-pub fn by() -> ChangeOrigin {
-    by_at(0)
-}
-
-pub fn by_at(millis: i64) -> ChangeOrigin {
-    static NEXT: AtomicI64 = AtomicI64::new(0);
-    let mut random = [0x77; 10];
-    random[..8].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    ChangeOrigin {
-        id: ChangeId::new(at(millis), random),
-        actor: "an operator".to_owned(),
-        request: "req_1".to_owned(),
-        at: at(millis),
-    }
 }
 
 pub fn minor(amount: u64) -> Minor {
@@ -297,10 +297,13 @@ impl Nodes {
             id: KeyId::new(created_at, random),
             environment,
             kind: KeyKind::Secret,
+            name: None,
+            scope: KeyScope::default(),
             digest,
             last_four: "wxyz".to_owned(),
             created_at,
             expires_at: None,
+            last_used_at: None,
             revoked_at: None,
             replaced_by: None,
         }
@@ -349,7 +352,7 @@ impl Nodes {
 
     pub async fn key(&self, environment: EnvironmentId) -> KeyRecord {
         let key = self.new_key(environment);
-        issued(self.one.issue_key(&key, &by()).await.unwrap());
+        issued(self.one.issue_key(&key).await.unwrap());
         key
     }
 

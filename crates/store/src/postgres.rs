@@ -133,7 +133,7 @@ impl PostgresStore {
             connector,
             listener: OnceLock::new(),
         };
-        Ok(Self { driver })
+        Ok(Self::new(driver))
     }
 }
 

@@ -1,6 +1,7 @@
 //! From what a database holds to what the domain means, the same for both stores.
 
 pub(crate) mod account;
+pub(crate) mod approval;
 pub(crate) mod books;
 pub(crate) mod delivery;
 pub(crate) mod digest;
@@ -12,6 +13,8 @@ pub(crate) mod payment;
 pub(crate) mod route;
 pub(crate) mod transaction;
 pub(crate) mod transfer;
+
+use std::str::FromStr;
 
 use tollgate_domain::{
     Minor, Timestamp,
@@ -25,6 +28,18 @@ use crate::{fault::CorruptRow, value::Id};
 /// not even take it in a question.
 pub(crate) fn is_unstorable(text: &str) -> bool {
     text.contains('\0')
+}
+
+/// Ids that are stored in one text, apart by spaces; none where there is no text.
+pub(crate) fn ids<T: FromStr>(stored: Option<String>, what: &'static str) -> Result<Vec<T>, CorruptRow> {
+    let stored = stored.unwrap_or_default();
+    stored.split_whitespace().map(|id| id.parse().map_err(|_| CorruptRow(what))).collect()
+}
+
+/// The text that [`ids`] reads.
+pub(crate) fn list_of_ids<T: ToString>(ids: &[T]) -> String {
+    let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
+    ids.join(" ")
 }
 
 /// A version to compare with stored ones; none is ever as large as the largest.

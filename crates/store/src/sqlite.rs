@@ -84,7 +84,7 @@ impl SqliteStore {
         });
         let driver =
             opening.await.unwrap_or_else(|error| Err(OpenError::File { path, reason: error.to_string() }))?;
-        Ok(Self { driver })
+        Ok(Self::new(driver))
     }
 
     /// A database in memory that is gone with the store, without threads: each unit of work runs at once, by whoever asks.
@@ -93,7 +93,7 @@ impl SqliteStore {
         let memory = memory::Memory::open()?;
         let announcer = Announcer::new();
         let writer = Writer::inline(memory.clone(), announcer.clone());
-        Ok(Self { driver: Sqlite { readers: Readers::Inline(memory), writer, announcer, file: None } })
+        Ok(Self::new(Sqlite { readers: Readers::Inline(memory), writer, announcer, file: None }))
     }
 
     /// How many transactions have been committed; several units may share one.

@@ -1,38 +1,96 @@
 //! The port, method by method: which unit of work each one is, and how it is run.
 
+mod audit_log;
 mod books;
+mod erasure;
 mod inspection;
 mod limits;
 mod outbox;
 mod payments;
 mod people;
+mod proposals;
 mod records;
 mod request_log;
 mod sealed;
 mod security;
 mod transfers;
 
+use std::{pin::Pin, sync::Arc};
+
 use async_trait::async_trait;
 use tollgate_domain::{
     Currency, Timestamp,
+    audit_log::NewAuditEntry,
     id::{ApplicationId, EnvironmentId, KeyId, OrganizationId, PostingId},
     ledger::{Balances, Movement},
     tenant::{Application, Environment, KeyRecord, Organization},
 };
 use tollgate_engine::ports::{
-    ChangeOrigin, ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created, Delta,
+    ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created, Delta,
     DirectoryVersion, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store, StoreError,
 };
 
 use crate::{
-    session::{Driver, run},
-    units::{config, directory, keys, wallet},
+    fault::Fault,
+    session::{Driver, Effect, Mode, Session, Work, run},
+    units::{self, config, directory, keys, wallet},
 };
 
 /// The store port over one kind of database.
 #[derive(Debug)]
 pub struct SqlStore<D> {
-    pub(crate) driver: D,
+    pub(crate) driver: Arc<D>,
+    /// What every unit that writes something adds to the audit log.
+    audit: Vec<NewAuditEntry>,
+}
+
+impl<D> SqlStore<D> {
+    pub(crate) fn new(driver: D) -> Self {
+        Self { driver: Arc::new(driver), audit: Vec::new() }
+    }
+
+    /// Whether what is written adds entries to the audit log.
+    fn is_audited(&self) -> bool {
+        !self.audit.is_empty()
+    }
+}
+
+#[expect(private_bounds, reason = "the drivers are this crate's own")]
+impl<D: Driver> SqlStore<D> {
+    /// Runs a unit, together with what is to be added to the audit log.
+    async fn run<A: Send + Sync + 'static, T: Send + 'static, R: Send + 'static>(
+        &self,
+        mode: Mode,
+        args: A,
+        work: Work<D::Session, A, T>,
+        effect: fn(T) -> Effect<R>,
+    ) -> Result<R, StoreError> {
+        let is_write = matches!(mode, Mode::Write | Mode::WriteOnce | Mode::WriteByIndex);
+        if !is_write || !self.is_audited() {
+            return self.driver.run(mode, args, work, effect).await;
+        }
+        // Together they are more than one statement.
+        let mode = if mode == Mode::WriteOnce { Mode::Write } else { mode };
+        let args = (args, work, effect, self.audit.clone());
+        self.driver.run(mode, args, audited, std::convert::identity).await
+    }
+}
+
+/// A unit of work with its entries in the audit log.
+type AuditedArgs<S, A, T, R> = (A, Work<S, A, T>, fn(T) -> Effect<R>, Vec<NewAuditEntry>);
+
+/// Does the work, and adds the entries if it wrote anything.
+fn audited<'a, S: Session, A: Sync, T: Send, R: Send>(
+    s: &'a mut S,
+    (args, work, effect, entries): &'a AuditedArgs<S, A, T, R>,
+) -> Pin<Box<dyn Future<Output = Result<Effect<R>, Fault>> + Send + 'a>> {
+    Box::pin(async move {
+        let done = effect(work(s, args).await?);
+        if !matches!(done, Effect::Nothing(_)) {
+            units::audit_log::append(s, entries).await?;
+        }
+        Ok(done)
+    })
 }
 
 /// Implements a port. `Write keys::revoke => revoke_key(environment: EnvironmentId, …) -> Revoked;` is a method that has
@@ -57,7 +115,7 @@ macro_rules! port {
             $($done)*
 
             async fn $name(&self, $($declared)*) -> Result<$answer, StoreError> {
-                run!(self.driver, $mode, $module::$unit($($given)*)).await
+                run!(self, $mode, $module::$unit($($given)*)).await
             }
         }] $($rest)*);
     };
@@ -88,11 +146,10 @@ port! {
         ) -> Vec<Environment>;
         Read directory::environment => environment(id: EnvironmentId) -> Option<Environment>;
 
-        Write keys::issue => issue_key(key: &KeyRecord, origin: &ChangeOrigin) -> Issued;
-        Write keys::revoke => revoke_key(environment: EnvironmentId, key: KeyId, origin: &ChangeOrigin) -> Revoked;
+        Write keys::issue => issue_key(key: &KeyRecord) -> Issued;
+        Write keys::revoke => revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
         Write keys::rotate => rotate_key(
-            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp,
-            origin: &ChangeOrigin
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
         ) -> Rotated;
         Read keys::find => key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
         Read keys::list => keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;

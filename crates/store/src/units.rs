@@ -1,9 +1,10 @@
 //! Units of work by topic, each written once over a [`Session`](crate::session::Session).
 
 pub(crate) mod accounts;
-pub(crate) mod admin_changes;
 pub(crate) mod audit;
+pub(crate) mod audit_log;
 pub(crate) mod books;
+pub(crate) mod circuit_events;
 pub(crate) mod config;
 pub(crate) mod customer_tokens;
 pub(crate) mod deliveries;
@@ -11,6 +12,7 @@ pub(crate) mod diagnosis;
 pub(crate) mod digest;
 pub(crate) mod directory;
 pub(crate) mod endpoints;
+pub(crate) mod erasure;
 pub(crate) mod events;
 pub(crate) mod exceptions;
 pub(crate) mod keys;
@@ -20,6 +22,7 @@ pub(crate) mod payment_change;
 pub(crate) mod payments;
 pub(crate) mod people;
 pub(crate) mod postings;
+pub(crate) mod proposals;
 pub(crate) mod provider_checks;
 pub(crate) mod records;
 pub(crate) mod request_log;

@@ -7,9 +7,9 @@ use tokio_postgres::types::{IsNull, ToSql, Type, private::BytesMut, to_sql_check
 use tollgate_domain::{
     Minor, ServiceReference, Timestamp,
     id::{
-        ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId,
-        KeyId, OrganizationId, PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId,
-        TransactionId, TransferId, UserId,
+        ApplicationId, ApprovalId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId,
+        HoldActionId, KeyId, OrganizationId, PaymentId, PostingId, RefundId, RequestId, SealingKeyId,
+        TokenId, TransactionId, TransferId, UserId,
     },
 };
 use uuid::Uuid;
@@ -45,7 +45,7 @@ macro_rules! ids {
 }
 
 ids! {
-        ApplicationId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId, PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId, TransferId, UserId
+        ApplicationId, ApprovalId, ChangeId, EndpointId, EntryId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId, PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId, TransferId, UserId
 }
 
 /// One value of a statement. A list of them is an array, which only PostgreSQL knows.

@@ -20,7 +20,10 @@ use tollgate_store::{
     conformance::{
         Nodes, at,
         audit::every_damage_is_found,
-        by, created, minor,
+        audit_log::{every_tampering_is_found, new_entry},
+        created,
+        erasure::{CANARY, somebody},
+        minor,
         outbox_samples::{SUCCEEDED, attempted},
         samples::due,
         transfer_samples::{ach, fees},
@@ -115,7 +118,7 @@ async fn a_locked_file_is_unavailable_and_recovers() {
     let began = Instant::now();
     assert!(matches!(store.probe().await, Err(StoreError::Unavailable(_))));
     let key = nodes.new_key(environment.id);
-    let error = store.issue_key(&key, &by()).await.unwrap_err();
+    let error = store.issue_key(&key).await.unwrap_err();
     assert!(
         matches!(&error, StoreError::Unavailable(reason) if reason.contains("another process")),
         "{error}"
@@ -289,6 +292,28 @@ async fn every_damage_to_the_books_is_found() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_tampering_with_the_audit_log_is_found() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let stranger = folder.stranger();
+    let triggers = "DROP TRIGGER audit_log_keeps_entries; DROP TRIGGER audit_log_changes_no_entry";
+    stranger.execute_batch(triggers).unwrap();
+    every_tampering_is_found(&nodes(&store), async |sql: &str| stranger.execute_batch(sql).unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_audit_log_is_append_only() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    nodes(&store).one.add_audit_entries(&[new_entry("key.issue", "key_1")]).await.unwrap();
+    let stranger = folder.stranger();
+    for sql in ["DELETE FROM audit_log", "UPDATE audit_log SET actor = 'another'"] {
+        let refused = stranger.execute_batch(sql).unwrap_err();
+        assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transfers_share_a_commit() {
     let folder = Folder::new();
     let store = folder.open().await;
@@ -444,4 +469,28 @@ async fn the_file_is_durable_and_private() {
     let violations: i64 =
         stranger.query_row("SELECT count(*) FROM pragma_foreign_key_check", [], |row| row.get(0)).unwrap();
     assert_eq!(violations, 0);
+}
+
+/// Whether a file of the database has the text, the log included.
+fn is_in_files(folder: &Folder, text: &str) -> bool {
+    let files = std::fs::read_dir(folder.0.path()).unwrap().map(|entry| entry.unwrap().path());
+    files.map(|path| std::fs::read(path).unwrap()).any(|bytes| {
+        let bytes = String::from_utf8_lossy(&bytes).to_lowercase();
+        bytes.contains(&text.to_lowercase())
+    })
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn somebody_who_was_erased_is_in_none_of_the_files() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let who = somebody(&nodes).await;
+    assert!(is_in_files(&folder, CANARY));
+    who.erase(&nodes).await;
+    assert!(!is_in_files(&folder, CANARY));
+    // Nor once the file is closed and opened again.
+    drop((nodes, store));
+    folder.open().await;
+    assert!(!is_in_files(&folder, CANARY));
 }

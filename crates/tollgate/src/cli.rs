@@ -2,7 +2,9 @@
 
 mod admin_client;
 pub(crate) mod apply;
+pub(crate) mod approvals;
 pub(crate) mod audit;
+pub(crate) mod audit_log;
 pub(crate) mod completions;
 pub(crate) mod config;
 mod confirm;
@@ -10,6 +12,7 @@ mod diff;
 pub(crate) mod doctor;
 mod document;
 pub(crate) mod endpoints;
+pub(crate) mod erase;
 pub(crate) mod events;
 pub(crate) mod exceptions;
 pub(crate) mod export;
@@ -18,6 +21,7 @@ pub(crate) mod help;
 mod http;
 pub(crate) mod keys;
 mod listen;
+pub(crate) mod mcp;
 mod moment;
 mod money;
 pub(crate) mod open;

@@ -51,6 +51,11 @@ impl Failure {
         self.0.code.as_deref()
     }
 
+    /// What is wrong, without the fields.
+    pub(crate) fn sentence(&self) -> &str {
+        &self.0.sentence
+    }
+
     /// How many fields are at fault.
     pub(crate) fn errors(&self) -> usize {
         self.0.details.len()

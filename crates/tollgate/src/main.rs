@@ -3,6 +3,7 @@
 mod cli;
 mod failure;
 mod logging;
+mod migrate;
 mod node;
 mod sandbox;
 mod serve;
@@ -16,8 +17,9 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use tollgate_vault::{AdminToken, MasterKey};
 
 use cli::{
-    Options, apply, audit, completions, config, doctor, endpoints, events, exceptions, export, keys, open,
-    payments, providers, quote, rekey, requests, statement, status, tenants, trigger, users, wallet,
+    Options, apply, approvals, audit, audit_log, completions, config, doctor, endpoints, erase, events,
+    exceptions, export, keys, mcp, open, payments, providers, quote, rekey, requests, statement, status,
+    tenants, trigger, users, wallet,
 };
 use failure::Failure;
 
@@ -58,6 +60,12 @@ enum Command {
         /// Which.
         what: Generated,
     },
+    /// Bring the database's schema up to date and end; `serve` does so itself where its role may.
+    Migrate {
+        /// A TOML settings file; environment variables take precedence.
+        #[arg(long, value_name = "FILE")]
+        config: Option<PathBuf>,
+    },
     /// Apply a configuration document: show the changes, then confirm.
     Apply(apply::Apply),
     /// Print the current configuration in the format `apply` reads.
@@ -84,6 +92,8 @@ enum Command {
     Explain(quote::Payment),
     /// Show wallets, add or withdraw funds, list postings.
     Wallet(wallet::Wallet),
+    /// List transfers that wait for approval; approve and deny them.
+    Approvals(approvals::Approvals),
     /// List and resolve discrepancies with providers.
     Exceptions(exceptions::Exceptions),
     /// List, resend and stream webhook events.
@@ -98,12 +108,18 @@ enum Command {
     Requests(requests::Requests),
     /// Print or open the console page of a payment, an event or a section.
     Open(open::Open),
+    /// Answer an assistant's questions: a Model Context Protocol server on standard input and output.
+    Mcp(mcp::Mcp),
     /// Print the version.
     Version,
     /// Show a month's fees, payments, refunds and disputes of an organization.
     Statement(statement::Statement),
-    /// Recompute every balance from its entries; fails on any inconsistency.
+    /// Recompute every balance and verify the audit log; fails on any inconsistency.
     Audit(audit::Audit),
+    /// Show or export the audit log: who did what.
+    AuditLog(audit_log::AuditLog),
+    /// Remove a customer's personal data; amounts and the books stay.
+    Erase(erase::Erase),
     /// Encrypt everything under the current master key, so that the previous one can be removed.
     Rekey(rekey::Rekey),
     /// Simulate payments, settlements, returns, refunds and disputes in the sandbox.
@@ -117,6 +133,7 @@ impl Command {
         !matches!(
             self,
             Self::Serve { .. }
+                | Self::Migrate { .. }
                 | Self::Simulator(_)
                 | Self::Generate { .. }
                 | Self::Completions(_)
@@ -157,6 +174,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     let Some(command) = command else { return within_runtime(sandbox::run()) };
     match command {
         Command::Serve { config } => within_runtime(serve::run(config)),
+        Command::Migrate { config } => within_runtime(migrate::run(config)),
         Command::Simulator(arguments) => within_runtime(simulator::run(arguments)),
         Command::Apply(asked) => within_runtime(options.run(apply::run, asked)),
         Command::Export(asked) => within_runtime(options.run(export::run, asked)),
@@ -171,6 +189,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Quote(asked) => within_runtime(options.run(quote::quote, asked)),
         Command::Explain(asked) => within_runtime(options.run(quote::explain, asked)),
         Command::Wallet(asked) => within_runtime(options.run(wallet::run, asked)),
+        Command::Approvals(asked) => within_runtime(options.run(approvals::run, asked)),
         Command::Exceptions(asked) => within_runtime(options.run(exceptions::run, asked)),
         Command::Events(asked) => within_runtime(options.run(events::run, asked)),
         Command::Endpoints(asked) => within_runtime(options.run(endpoints::run, asked)),
@@ -178,12 +197,15 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Status(asked) => within_runtime(options.run(status::run, asked)),
         Command::Requests(asked) => within_runtime(options.run(requests::run, asked)),
         Command::Open(asked) => within_runtime(options.run(open::run, asked)),
+        Command::Mcp(asked) => within_runtime(options.run(mcp::run, asked)),
         Command::Version => {
             println!("tollgate {}", env!("CARGO_PKG_VERSION"));
             Ok(())
         }
         Command::Statement(asked) => within_runtime(options.run(statement::run, asked)),
         Command::Audit(asked) => within_runtime(options.run(audit::run, asked)),
+        Command::AuditLog(asked) => within_runtime(options.run(audit_log::run, asked)),
+        Command::Erase(asked) => within_runtime(options.run(erase::run, asked)),
         Command::Rekey(asked) => within_runtime(options.run(rekey::run, asked)),
         Command::Trigger(asked) => within_runtime(options.run(trigger::run, asked)),
         Command::Completions(completions) => completions::run(Arguments::command(), &completions),

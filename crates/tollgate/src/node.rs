@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
+use async_trait::async_trait;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::{
     net::TcpListener,
@@ -10,9 +11,10 @@ use tokio::{
 };
 use tollgate_console::Console;
 use tollgate_courier::HttpCourier;
-use tollgate_engine::{Engine, SystemClock, ports::Store};
+use tollgate_engine::{Check, Engine, ExternalCheck, SystemClock, ports::Store};
+use tollgate_oidc::Issuer;
 use tollgate_providers::Providers;
-use tollgate_server::{ApiEventBodies, App, Limits};
+use tollgate_server::{ApiEventBodies, App, Limits, Listeners, Tls};
 use tollgate_store::{DatabaseUrl, OpenError, Options};
 use tollgate_vault::{AdminToken, MasterKey};
 use tracing::{info, warn};
@@ -27,15 +29,26 @@ const OPEN_PAUSE: Duration = Duration::from_secs(2);
 const OTHER_FILES: usize = 512;
 
 /// Binds the address, so that a port already taken is told before anything else happens.
-pub(crate) async fn bind(listen: &str) -> Result<(TcpListener, SocketAddr), Failure> {
+pub(crate) async fn bind(listen: &str, setting: &str) -> Result<(TcpListener, SocketAddr), Failure> {
     let taken = |error| {
-        Failure::new(format!(
-            "cannot listen on {listen}: {error}; choose another address with TOLLGATE_LISTEN"
-        ))
+        Failure::new(format!("cannot listen on {listen}: {error}; choose another address with {setting}"))
     };
     let listener = TcpListener::bind(listen).await.map_err(taken)?;
     let address = listener.local_addr().map_err(taken)?;
     Ok((listener, address))
+}
+
+/// Everything this node listens on; `main` is bound already.
+pub(crate) async fn listeners(settings: &ServerSettings, main: TcpListener) -> Result<Listeners, Failure> {
+    let admin = match &settings.admin_listen {
+        Some(listen) => Some(bind(listen, "TOLLGATE_ADMIN_LISTEN").await?.0),
+        None => None,
+    };
+    let tls = settings.tls.clone().map(Tls::load).transpose();
+    let tls = tls.map_err(|error| {
+        Failure::new(format!("{error}; check TOLLGATE_TLS_CERTIFICATE and TOLLGATE_TLS_KEY"))
+    })?;
+    Ok(Listeners { main, admin, tls: tls.map(Arc::new) })
 }
 
 /// Opens the store and starts the engine on it.
@@ -59,16 +72,50 @@ pub(crate) fn app(
 ) -> Result<App, Failure> {
     let courier = HttpCourier::new(settings.courier())
         .map_err(|error| Failure::new(format!("cannot set up TLS for webhook deliveries: {error}")))?;
-    let app = App::new(engine, admin_token).with_courier(Arc::new(courier));
+    let app = App::new(engine, admin_token)
+        .with_courier(Arc::new(courier))
+        .with_trusted_proxies(settings.trusted_proxies.clone());
+    let app = if is_sandbox { app.with_loopback_origins() } else { app };
     let engine = Arc::clone(app.engine());
-    let is_https = engine.public_url().starts_with("https://");
-    let console = Console::new(engine, admin_token, Arc::new(ApiEventBodies), is_https);
+    let console_url = settings.console_url(engine.public_url()).to_owned();
+    let is_https = console_url.starts_with("https://");
+    let console = Console::new(Arc::clone(&engine), admin_token, Arc::new(ApiEventBodies), is_https);
     let console = if is_sandbox { console.for_sandbox() } else { console };
+    let (app, console) = match &settings.single_sign_on {
+        None => (app, console),
+        Some(single_sign_on) => {
+            let issuer = Issuer::new(single_sign_on.clone())
+                .map_err(|error| Failure::new(format!("cannot set up TLS for single sign-on: {error}")))?;
+            let issuer = Arc::new(issuer);
+            let check = IssuerCheck { issuer: Arc::clone(&issuer), engine };
+            (app.with_external_check(Arc::new(check)), console.with_single_sign_on(issuer, &console_url))
+        }
+    };
     Ok(app.with_console("/console", tollgate_console::router(console)))
 }
 
+/// What the doctor says of the issuer.
+struct IssuerCheck {
+    issuer: Arc<Issuer>,
+    engine: Arc<Engine>,
+}
+
+#[async_trait]
+impl ExternalCheck for IssuerCheck {
+    async fn check(&self) -> Check {
+        let name = "sign-on";
+        match self.issuer.check(self.engine.clock().now()).await {
+            Ok(()) => Check::ok(name, format!("single sign-on with {}", self.issuer.name())),
+            Err(error) => {
+                let advice = "until it can be asked, operators sign in with tokens; check the TOLLGATE_OIDC settings and the way to the issuer";
+                Check::problem(name, format!("single sign-on does not work: {error}"), advice)
+            }
+        }
+    }
+}
+
 /// Services start in any order: a database server that is not there yet is waited for, within bounds.
-async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
     let mut tries = 0;
     loop {
         match tollgate_store::open(database, &Options::default()).await {
@@ -84,16 +131,14 @@ async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
 }
 
 /// Serves until told to stop, then finishes what was started.
-pub(crate) async fn serve(
-    listener: TcpListener,
-    address: SocketAddr,
-    app: App,
-    limits: Limits,
-) -> Result<(), Failure> {
+pub(crate) async fn serve(listeners: Listeners, app: App, limits: Limits) -> Result<(), Failure> {
     let stop = stop_signal()?;
     let limits = within_open_files(limits);
-    info!(%address, "listening");
-    tollgate_server::serve(listener, app, limits, stop).await;
+    let admin = listeners.admin.as_ref().and_then(|listener| listener.local_addr().ok());
+    if let Ok(address) = listeners.main.local_addr() {
+        info!(%address, admin_address = admin.map(tracing::field::display), tls = listeners.tls.is_some(), "listening");
+    }
+    tollgate_server::serve(listeners, app, limits, stop).await;
     info!("stopped");
     Ok(())
 }

@@ -20,6 +20,7 @@ use tollgate_domain::{
     tenant::{Application, Environment, EnvironmentName, KeyKind, Organization},
 };
 use tollgate_engine::{Engine, MoveOrder, Origin};
+use tollgate_server::Listeners;
 use tollgate_simulator::{
     Config, IncreaseKeys, ModernTreasuryKeys, Simulator, SquareKeys, StripeKeys, WebhookTarget, Wire,
 };
@@ -50,7 +51,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let settings = ServerSettings::load(None)?.with_local_servers()?;
     let _log = logging::start(&settings.log, Activity::Shown)?;
     create_private_dir(&settings.data_dir)?;
-    let (listener, address) = node::bind(&settings.listen).await?;
+    let (listener, address) = node::bind(&settings.listen, "TOLLGATE_LISTEN").await?;
     let master_key = master_key(&settings)?;
     let engine = node::engine(&settings, address, &master_key).await?;
     let access = prepare(&engine, &settings, address).await?;
@@ -74,12 +75,14 @@ pub(crate) async fn run() -> Result<(), Failure> {
         publishable_key: access.publishable_key,
         bank_key: Secret::new(INCREASE_KEY),
     });
-    let app = app
-        .with_mounted("/", first_page.clone())
-        .with_mounted("/guides", first_page)
-        .with_mounted("/playground", playground)
-        .with_key_pages(&["/", "/docs", "/playground", "/console/sandbox-sign-in"]);
-    let served = node::serve(listener, address, app, settings.limits).await;
+    let app = app.with_mounted("/", first_page).with_mounted("/playground", playground).with_key_pages(&[
+        "/",
+        "/docs",
+        "/playground",
+        "/console/sandbox-sign-in",
+    ]);
+    let served =
+        node::serve(Listeners { main: listener, admin: None, tls: None }, app, settings.limits).await;
     simulator.stop();
     served
 }
@@ -140,10 +143,10 @@ async fn prepare(engine: &Engine, settings: &ServerSettings, address: SocketAddr
     let base_url = format!("http://{address}");
     let config = engine.config(environment).await?;
     if config.version == 0 {
-        let origin = Origin { actor: ACTOR.to_owned(), request: "first start".to_owned() };
+        let origin = Origin::system(ACTOR, "first start");
         engine.put_config(environment, demo_configuration(&base_url), Some(0), origin).await?;
     } else if let Some(moved) = at_new_address(&config.configuration, &base_url) {
-        let origin = Origin { actor: ACTOR.to_owned(), request: "start at another address".to_owned() };
+        let origin = Origin::system(ACTOR, "start at another address");
         engine.put_config(environment, moved, Some(config.version), origin).await?;
     }
     fund(engine, environment).await?;
@@ -229,9 +232,8 @@ async fn fund(engine: &Engine, environment: EnvironmentId) -> Result<(), Failure
         cause: Cause::Fund,
         amount: Minor::new(OPENING_BALANCE_MINOR).unwrap_or_default(),
         reference: "sandbox opening balance".to_owned(),
-        actor: ACTOR.to_owned(),
     };
-    engine.move_funds(environment, order).await?;
+    engine.move_funds(environment, order, &Origin::system(ACTOR, "first start")).await?;
     Ok(())
 }
 
@@ -247,7 +249,7 @@ async fn key(
     {
         return Ok(kept);
     }
-    let origin = Origin { actor: ACTOR.to_owned(), request: "start".to_owned() };
+    let origin = Origin::system(ACTOR, "start");
     Ok(engine.issue_key(environment, kind, origin).await?.key)
 }
 

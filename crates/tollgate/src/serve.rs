@@ -18,11 +18,12 @@ pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
     if settings.database.sqlite_path().is_some() {
         create_private_dir(&settings.data_dir)?;
     }
-    let (listener, address) = node::bind(&settings.listen).await?;
+    let (listener, address) = node::bind(&settings.listen, "TOLLGATE_LISTEN").await?;
+    let listeners = node::listeners(&settings, listener).await?;
     let engine = node::engine(&settings, address, &master_key).await?;
     let mut app = node::app(&settings, engine, admin_token, false)?;
     if settings.first_page {
         app = app.with_mounted("/", tollgate_console::product_page());
     }
-    node::serve(listener, address, app, settings.limits).await
+    node::serve(listeners, app, settings.limits).await
 }

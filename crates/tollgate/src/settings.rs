@@ -1,5 +1,7 @@
 //! Where settings come from: the environment first, then a TOML file, then the defaults.
 
+mod single_sign_on;
+
 use std::{
     env, fs,
     net::SocketAddr,
@@ -8,8 +10,10 @@ use std::{
 };
 
 use serde::Deserialize;
+use tollgate_domain::address_range::AddressRange;
 use tollgate_engine::{DEFAULT_REQUEST_DEADLINE, Options, OutboxOptions, ResolverOptions};
-use tollgate_server::Limits;
+use tollgate_oidc::OidcSettings;
+use tollgate_server::{Limits, TlsFiles};
 use tollgate_store::DatabaseUrl;
 use tollgate_vault::{AdminToken, MasterKey, Secret};
 
@@ -25,11 +29,19 @@ const ALLOW_OTHER_PROVIDER_HOSTS: &str = "TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS";
 #[serde(deny_unknown_fields)]
 struct File {
     listen: Option<String>,
+    admin_listen: Option<String>,
+    tls_certificate: Option<PathBuf>,
+    tls_key: Option<PathBuf>,
+    trusted_proxies: Option<Vec<String>>,
     data_dir: Option<PathBuf>,
     database_url: Option<String>,
     admin_token: Option<String>,
     master_key: Option<String>,
     master_key_previous: Option<String>,
+    oidc_issuer: Option<String>,
+    oidc_client_id: Option<String>,
+    oidc_client_secret: Option<String>,
+    console_url: Option<String>,
     log: Option<String>,
     first_page: Option<bool>,
     public_url: Option<String>,
@@ -58,6 +70,11 @@ struct File {
 #[derive(Debug)]
 pub(crate) struct ServerSettings {
     pub(crate) listen: String,
+    /// Where operators are served, if not where callers are.
+    pub(crate) admin_listen: Option<String>,
+    pub(crate) tls: Option<TlsFiles>,
+    /// Whose `X-Forwarded-For` is believed.
+    pub(crate) trusted_proxies: Vec<AddressRange>,
     pub(crate) data_dir: PathBuf,
     pub(crate) database: DatabaseUrl,
     pub(crate) admin_token: Option<Secret>,
@@ -69,6 +86,10 @@ pub(crate) struct ServerSettings {
     pub(crate) first_page: bool,
     /// Where the service is reached from outside, if not at the address it listens on.
     public_url: Option<String>,
+    /// Where operators reach the console, if not below the public URL.
+    console_url: Option<String>,
+    /// Who else says who an operator is.
+    pub(crate) single_sign_on: Option<OidcSettings>,
     pub(crate) providers: tollgate_providers::ProviderSettings,
     /// For a database that was created with a master key that is refused by now.
     allow_weak_master_key: bool,
@@ -82,7 +103,9 @@ impl ServerSettings {
     pub(crate) fn load(file: Option<&Path>) -> Result<Self, Failure> {
         let file = file.map_or_else(|| Ok(File::default()), read)?;
         let outbox = outbox(&file)?;
+        let (tls, trusted_proxies) = (tls(&file)?, trusted_proxies(&file)?);
         let limits = limits(&file)?;
+        let single_sign_on = single_sign_on::settings(&file)?;
         let providers = providers(&file)?;
         let resolver = resolver(&file, &providers)?;
         let data_dir = text("TOLLGATE_DATA_DIR")?
@@ -96,6 +119,9 @@ impl ServerSettings {
         Ok(Self {
             outbox,
             listen: text("TOLLGATE_LISTEN")?.or(file.listen).unwrap_or_else(|| DEFAULT_LISTEN.to_owned()),
+            admin_listen: text("TOLLGATE_ADMIN_LISTEN")?.or(file.admin_listen),
+            tls,
+            trusted_proxies,
             data_dir,
             database,
             admin_token: text("TOLLGATE_ADMIN_TOKEN")?.or(file.admin_token).map(Secret::new),
@@ -108,8 +134,14 @@ impl ServerSettings {
             public_url: text("TOLLGATE_PUBLIC_URL")?
                 .or(file.public_url)
                 .as_deref()
-                .map(public_url)
+                .map(|text| base_url("TOLLGATE_PUBLIC_URL", text))
                 .transpose()?,
+            console_url: text("TOLLGATE_CONSOLE_URL")?
+                .or(file.console_url)
+                .as_deref()
+                .map(|text| base_url("TOLLGATE_CONSOLE_URL", text))
+                .transpose()?,
+            single_sign_on,
             providers,
             allow_weak_master_key: flag("TOLLGATE_ALLOW_WEAK_MASTER_KEY", file.allow_weak_master_key, false)?,
             request_deadline: millis(
@@ -124,7 +156,8 @@ impl ServerSettings {
 
     /// How the engine behaves when it is served at this address.
     pub(crate) fn engine_options(&self, address: SocketAddr) -> Options {
-        let public_url = self.public_url.clone().unwrap_or_else(|| format!("http://{address}"));
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        let public_url = self.public_url.clone().unwrap_or_else(|| format!("{scheme}://{address}"));
         Options {
             request_deadline: self.request_deadline,
             allow_other_provider_hosts: self.providers.allow_other_hosts,
@@ -132,6 +165,11 @@ impl ServerSettings {
             outbox: self.outbox,
             ..Options::at(public_url)
         }
+    }
+
+    /// Where operators reach the console of a service with this public URL.
+    pub(crate) fn console_url<'a>(&'a self, public_url: &'a str) -> &'a str {
+        self.console_url.as_deref().unwrap_or(public_url)
     }
 
     /// How events are carried.
@@ -145,6 +183,12 @@ impl ServerSettings {
     /// The same settings for the sandbox: receivers of events and providers on this machine are allowed unless somebody
     /// decided otherwise.
     pub(crate) fn with_local_servers(mut self) -> Result<Self, Failure> {
+        if self.admin_listen.is_some() || self.tls.is_some() {
+            return Err(Failure::new(
+                "the sandbox has one plain listener; unset TOLLGATE_ADMIN_LISTEN and TOLLGATE_TLS_CERTIFICATE, or run \
+                 `tollgate serve`",
+            ));
+        }
         self.outbox.allow_private = flag("TOLLGATE_ALLOW_PRIVATE_ENDPOINTS", None, true)?;
         self.providers.allow_other_hosts = flag(ALLOW_OTHER_PROVIDER_HOSTS, None, true)?;
         Ok(self)
@@ -173,6 +217,35 @@ impl ServerSettings {
         let text = self.admin_token.as_ref().ok_or_else(|| Failure::new(missing))?;
         Ok(AdminToken::from_setting(text)?)
     }
+}
+
+/// The certificate of the listeners, if they speak TLS themselves.
+fn tls(file: &File) -> Result<Option<TlsFiles>, Failure> {
+    let (certificate, key) = ("TOLLGATE_TLS_CERTIFICATE", "TOLLGATE_TLS_KEY");
+    let path = |name: &str, from_file: &Option<PathBuf>| {
+        Ok::<_, Failure>(text(name)?.map(PathBuf::from).or_else(|| from_file.clone()))
+    };
+    match (path(certificate, &file.tls_certificate)?, path(key, &file.tls_key)?) {
+        (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
+        (None, None) => Ok(None),
+        _ => Err(Failure::new(format!(
+            "{certificate} and {key} belong together; set both to paths of PEM files, or neither"
+        ))),
+    }
+}
+
+/// The proxies that say where a request comes from.
+fn trusted_proxies(file: &File) -> Result<Vec<AddressRange>, Failure> {
+    let name = "TOLLGATE_TRUSTED_PROXIES";
+    let from_environment =
+        text(name)?.map(|list| list.split(',').map(|item| item.trim().to_owned()).collect());
+    let list: Vec<String> = from_environment.or_else(|| file.trusted_proxies.clone()).unwrap_or_default();
+    let wrong = || {
+        Failure::new(format!(
+            "{name} must be IP addresses or ranges, such as 10.0.0.0/8, with commas between"
+        ))
+    };
+    list.iter().map(|item| item.parse().map_err(|_| wrong())).collect()
 }
 
 /// How callers are notified: whoever took a delivery must be able to end it before somebody else takes it.
@@ -272,12 +345,12 @@ fn providers(file: &File) -> Result<tollgate_providers::ProviderSettings, Failur
 }
 
 /// An address without anything behind it but a path.
-fn public_url(text: &str) -> Result<String, Failure> {
+fn base_url(name: &str, text: &str) -> Result<String, Failure> {
     let is_address = text.starts_with("https://") || text.starts_with("http://");
     if is_address && !text.contains(['?', '#', ' ', '@']) {
         return Ok(text.trim_end_matches('/').to_owned());
     }
-    Err(Failure::new("TOLLGATE_PUBLIC_URL must be a URL such as https://pay.example.com, without a query"))
+    Err(Failure::new(format!("{name} must be a URL such as https://pay.example.com, without a query")))
 }
 
 /// A time in milliseconds, at least one.
@@ -333,5 +406,38 @@ fn text(name: &str) -> Result<Option<String>, Failure> {
         Ok(value) => Ok(Some(value)),
         Err(env::VarError::NotPresent) => Ok(None),
         Err(env::VarError::NotUnicode(_)) => Err(Failure::new(format!("{name} is not valid Unicode"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EXAMPLE: &str =
+        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy/tollgate.env.example"));
+
+    /// The image listens on every address of the container; a loopback address would not be reachable from outside.
+    #[test]
+    fn the_example_leaves_the_containers_address_alone() {
+        let set: Vec<_> = EXAMPLE
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(|line| line.split_once('='))
+            .map(|(name, _)| name)
+            .collect();
+        assert!(set.contains(&"TOLLGATE_MASTER_KEY"), "{set:?}");
+        assert!(!set.contains(&"TOLLGATE_LISTEN"), "{set:?}");
+    }
+
+    #[test]
+    fn proxies_are_addresses_and_ranges() {
+        let of = |list: &[&str]| {
+            let list = list.iter().map(|item| (*item).to_owned()).collect();
+            trusted_proxies(&File { trusted_proxies: Some(list), ..File::default() })
+        };
+        assert_eq!(of(&["10.0.0.0/8", "::1"]).unwrap().len(), 2);
+        for wrong in ["proxy.internal", "", "10.0.0.0/40"] {
+            assert!(of(&[wrong]).unwrap_err().to_string().contains("TOLLGATE_TRUSTED_PROXIES"), "{wrong}");
+        }
     }
 }

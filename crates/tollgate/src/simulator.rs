@@ -29,7 +29,7 @@ fn provider() -> impl TypedValueParser<Value = Wire> {
 
 pub(crate) async fn run(SimulatorArgs { listen, only }: SimulatorArgs) -> Result<(), Failure> {
     let _log = logging::start(&ServerSettings::load(None)?.log, Activity::Hidden)?;
-    let (listener, address) = node::bind(&listen).await?;
+    let (listener, address) = node::bind(&listen, "--listen").await?;
     let origin = format!("http://{address}");
     let config = Config { public_url: origin.clone(), only, ..Config::default() };
     for wire in Wire::ALL.into_iter().filter(|wire| only.is_none_or(|only| only == *wire)) {

@@ -1,39 +1,53 @@
 //! The style and the script, with the binary.
 
-use std::{
-    hash::{DefaultHasher, Hash as _, Hasher as _},
-    sync::LazyLock,
+use std::sync::LazyLock;
+
+use axum::{
+    extract::Path,
+    response::{IntoResponse as _, Response},
 };
+use http::{HeaderMap, StatusCode};
+use tollgate_docs::{Keep, StaticFile};
 
-use axum::{body::Body, extract::Path, response::Response};
-use http::{HeaderValue, StatusCode, header};
+/// The files of a page, by their names.
+pub(crate) struct Assets<const COUNT: usize>([(&'static str, StaticFile); COUNT]);
 
-const FILES: [(&str, &str, &str); 3] = [
-    ("console.css", "text/css; charset=utf-8", include_str!("../../assets/console.css")),
-    ("console.js", "text/javascript; charset=utf-8", include_str!("../../assets/console.js")),
-    ("icon.svg", "image/svg+xml", include_str!("../../assets/icon.svg")),
-];
+impl<const COUNT: usize> Assets<COUNT> {
+    pub(crate) fn new(keep: Keep, files: [(&'static str, &'static str, &'static str); COUNT]) -> Self {
+        Self(files.map(|(name, kind, text)| (name, StaticFile::new(kind, keep, text))))
+    }
 
-/// The pages ask for them with the version behind, so that a browser may keep them.
-pub(crate) async fn serve(Path(name): Path<String>) -> Response {
-    let Some((_, kind, text)) = FILES.iter().find(|(known, _, _)| *known == name) else {
-        let mut response = Response::new(Body::from("Not found."));
-        *response.status_mut() = StatusCode::NOT_FOUND;
-        return response;
-    };
-    let mut response = Response::new(Body::from(*text));
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("public, max-age=86400"));
-    response
+    pub(crate) fn respond(&self, name: &str, headers: &HeaderMap) -> Response {
+        let Some((_, file)) = self.0.iter().find(|(known, _)| *known == name) else {
+            return (StatusCode::NOT_FOUND, "Not found.").into_response();
+        };
+        file.respond(headers)
+    }
+
+    /// Stands for what the files hold: another binary with other files has another.
+    pub(crate) fn version(&self) -> String {
+        self.0.iter().flat_map(|(_, file)| file.version().chars().take(6)).collect()
+    }
 }
 
-/// Stands for what the files hold: another binary with other files has another.
+static FILES: LazyLock<Assets<3>> = LazyLock::new(|| {
+    // The pages ask for them with the version behind, so that a browser may keep them.
+    Assets::new(
+        Keep::Day,
+        [
+            ("console.css", "text/css; charset=utf-8", include_str!("../../assets/console.css")),
+            ("console.js", "text/javascript; charset=utf-8", include_str!("../../assets/console.js")),
+            ("icon.svg", "image/svg+xml", include_str!("../../assets/icon.svg")),
+        ],
+    )
+});
+
+pub(crate) async fn serve(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    FILES.respond(&name, &headers)
+}
+
+/// For the addresses of the files.
 pub(crate) fn version() -> &'static str {
-    static VERSION: LazyLock<String> = LazyLock::new(|| {
-        let mut hasher = DefaultHasher::new();
-        FILES.hash(&mut hasher);
-        format!("{:x}", hasher.finish())
-    });
+    static VERSION: LazyLock<String> = LazyLock::new(|| FILES.version());
     &VERSION
 }

@@ -51,6 +51,7 @@ const MENU: [(&str, &[Section]); 4] = [
         &[
             ("overview", "", "Overview", &[]),
             ("payments", "/payments", "Payments", &[]),
+            ("approvals", "/approvals", "Approvals", &[Area::Approvals]),
             ("disputes", "/disputes", "Disputes", &[Area::Disputes]),
             ("exceptions", "/exceptions", "Exceptions", &[Area::Exceptions]),
             ("waiting", "/waiting", "Waiting", &[Area::Waiting]),
@@ -86,6 +87,7 @@ pub(crate) fn page_of(check: &Check) -> &'static str {
         None => "",
         Some(Area::Routing) => "/routing",
         Some(Area::Wallets) => "/wallets",
+        Some(Area::Approvals) => "/approvals",
         Some(Area::Providers) => "/providers",
         Some(Area::Endpoints) => "/endpoints",
         Some(Area::Deliveries) => "/deliveries?state=parked",
@@ -165,6 +167,10 @@ impl Frame {
 
     pub(crate) fn may_create_organizations(&self) -> bool {
         self.may(Permission::CreateOrganizations)
+    }
+
+    pub(crate) fn may_approve(&self) -> bool {
+        self.may(Permission::Approve)
     }
 
     pub(crate) fn may_manage_users(&self) -> bool {

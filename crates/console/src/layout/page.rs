@@ -7,8 +7,8 @@ use axum::{
 };
 use http::{HeaderValue, StatusCode, header};
 use tollgate_engine::{
-    ConfigureError, EndpointError, KeyError, MoveError, ProviderCheckError, ReadError, ResendError,
-    TenantError, UserError, ports::StoreError,
+    ConfigureError, EndpointError, EraseError, KeyError, MoveError, ProviderCheckError, ReadError,
+    ResendError, TenantError, UserError, ports::StoreError,
 };
 use tracing::error;
 
@@ -123,6 +123,16 @@ impl From<MoveError> for PageError {
     }
 }
 
+impl From<EraseError> for PageError {
+    fn from(error: EraseError) -> Self {
+        match error {
+            EraseError::Missing => Self::Missing,
+            EraseError::Store(error) => error.into(),
+            EraseError::Randomness(error) => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
 impl From<KeyError> for PageError {
     fn from(error: KeyError) -> Self {
         match error {
@@ -197,6 +207,10 @@ impl From<ConfigureError> for PageError {
             ConfigureError::Stale { current } => Self::Refused(format!(
                 "Version {current} is now current; review it, then make your change again."
             )),
+            ConfigureError::TooManyProposals => Self::Refused(
+                "Nothing was changed: too many changes wait for approval. Approve or deny one first."
+                    .to_owned(),
+            ),
             ConfigureError::Store(error) => error.into(),
             ConfigureError::Faulty(errors) => Self::Refused(format!(
                 "The configuration has {} errors; nothing was changed.",

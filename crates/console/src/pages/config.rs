@@ -4,8 +4,8 @@ use askama::Template;
 use axum::response::Response;
 use serde_json::Value;
 use tollgate_configuration::{Change, ConfigWarning, Difference, diff, parse_document};
-use tollgate_domain::id::EnvironmentId;
-use tollgate_engine::{ConfigureError, Replay};
+use tollgate_domain::id::{ApprovalId, EnvironmentId};
+use tollgate_engine::{Audited, ConfigureError, Configured, ProposedChange, Replay};
 
 use crate::{
     layout::{
@@ -40,6 +40,41 @@ struct ReviewPage {
     warnings: Vec<ConfigWarning>,
     /// The version to bring back, where this is no new document.
     restores: Option<u64>,
+    /// What waits for approval, where somebody has proposed the change.
+    proposal: Option<ProposalView>,
+    /// Whether somebody else has to approve it.
+    waits: bool,
+}
+
+/// A change that waits for approval.
+pub(crate) struct ProposalView {
+    pub(crate) id: ApprovalId,
+    pub(crate) by: String,
+    pub(crate) at: String,
+    /// Whether the configuration has changed since, so that it cannot be approved.
+    pub(crate) is_late: bool,
+}
+
+/// What a proposed change would do.
+pub(crate) async fn show_proposal(
+    signed_in: &SignedIn,
+    environment: EnvironmentId,
+    change: ProposedChange,
+    proposal: ProposalView,
+) -> Page {
+    let engine = &signed_in.console.engine;
+    let replay = engine.replay_history(environment, &change.configuration, REPLAYED).await?;
+    page::render(&ReviewPage {
+        frame: signed_in.frame("Proposed change of the configuration", "approvals").await?,
+        version: change.version,
+        document: pretty(&change.configuration.to_public()),
+        changes: change.changes.into_iter().map(ChangeRow::of).collect(),
+        replay: ReplayView::of(&replay),
+        warnings: change.warnings,
+        restores: None,
+        proposal: Some(proposal),
+        waits: true,
+    })
 }
 
 /// A difference as two texts.
@@ -117,6 +152,8 @@ async fn editor(signed_in: &SignedIn, version: u64, document: String, errors: Ve
 
 pub(crate) async fn export(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
+    let exported = Audited::new("config.export", environment).in_environment(environment);
+    signed_in.console.engine.record_action(&signed_in.origin(), exported).await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     Ok(page::file("config.json", "application/json", pretty(&read.document)))
 }
@@ -164,6 +201,8 @@ pub(crate) async fn show_review(
         replay: ReplayView::of(&replay),
         warnings: checked.warnings,
         restores: None,
+        proposal: None,
+        waits: signed_in.view(environment)?.configuration.approvals.configuration,
     })
 }
 
@@ -175,11 +214,20 @@ pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
         .map_err(|fault| PageError::Refused(format!("{fault}.")))?;
     let saved =
         signed_in.console.engine.put_config(environment, document, Some(version), signed_in.origin()).await?;
+    let version = match saved.outcome {
+        Configured::InForce { version } => version,
+        Configured::Proposed { approval } => return Ok(proposed(signed_in, environment, approval)),
+    };
     let said = match saved.warnings.len() {
-        0 => format!("Saved as version {}.", saved.version),
-        _ => format!("Saved as version {}. See the warnings below.", saved.version),
+        0 => format!("Saved as version {version}."),
+        _ => format!("Saved as version {version}. See the warnings below."),
     };
     Ok(signed_in.back(&format!("/console/{environment}/routing"), &said))
+}
+
+fn proposed(signed_in: &SignedIn, environment: EnvironmentId, approval: ApprovalId) -> Response {
+    let to = format!("/console/{environment}/approvals/{approval}");
+    signed_in.back(&to, "Proposed. Nothing has changed yet; another person must approve it.")
 }
 
 pub(crate) async fn history(signed_in: SignedIn) -> Page {
@@ -220,6 +268,8 @@ pub(crate) async fn version(signed_in: SignedIn) -> Page {
         replay: ReplayView::of(&replay),
         warnings: old.configuration.warnings(&signed_in.view(environment)?.environment.name),
         restores: Some(version),
+        proposal: None,
+        waits: signed_in.view(environment)?.configuration.approvals.configuration,
     })
 }
 
@@ -228,8 +278,10 @@ pub(crate) async fn restore(form: Submitted) -> Result<Response, PageError> {
     let (environment, version) = (signed_in.environment()?, signed_in.path("version")?);
     let expected: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
     let engine = &signed_in.console.engine;
-    let saved = engine.restore_config(environment, version, expected, signed_in.origin()).await?;
-    let said = format!("Version {version} restored as version {saved}.");
+    let said = match engine.restore_config(environment, version, expected, signed_in.origin()).await? {
+        Configured::InForce { version: saved } => format!("Version {version} restored as version {saved}."),
+        Configured::Proposed { approval } => return Ok(proposed(signed_in, environment, approval)),
+    };
     Ok(signed_in.back(&format!("/console/{environment}/routing"), &said))
 }
 

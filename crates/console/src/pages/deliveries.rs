@@ -47,7 +47,7 @@ impl DeliveryRow {
         Self {
             event: delivery.event.id.to_string(),
             kind: delivery.event.kind.as_str(),
-            reference: delivery.event.reference.to_string(),
+            reference: delivery.event.reference.map_or_else(String::new, |reference| reference.to_string()),
             endpoint: delivery.endpoint.to_string(),
             state: delivery.state.as_str(),
             tone: match delivery.state {
@@ -125,7 +125,8 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
         parked_only: form.is_ticked("parked"),
         after,
     };
-    let resent = signed_in.console.engine.resend(environment, Resend { endpoint, which }).await?;
+    let resent =
+        signed_in.console.engine.resend(environment, Resend { endpoint, which }, &signed_in.origin()).await?;
     let more = resent.next_after.map_or_else(String::new, |event| {
         format!(" There are more; submit again to continue after {event}.")
     });

@@ -103,16 +103,16 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         "enable" | "disable" => {
             let enabled = form.field("do") == "enable";
             let change = EndpointChange { enabled: Some(enabled), ..EndpointChange::default() };
-            engine.change_endpoint(environment, id()?, &change, &signed_in.actor()).await?;
+            engine.change_endpoint(environment, id()?, &change, &signed_in.origin()).await?;
             let said = if enabled { "Endpoint enabled." } else { "Endpoint disabled." };
             Ok(signed_in.back(&page, said))
         }
         "rotate" => {
-            let made = engine.rotate_endpoint_secret(environment, id()?, GRACE).await?;
+            let made = engine.rotate_endpoint_secret(environment, id()?, GRACE, &signed_in.origin()).await?;
             show(signed_in, environment, Some(&made), Typed::default()).await
         }
         "remove" => {
-            engine.remove_endpoint(environment, id()?).await?;
+            engine.remove_endpoint(environment, id()?, &signed_in.origin()).await?;
             Ok(signed_in.back(&page, "Endpoint and its deliveries removed; the events remain."))
         }
         _ => Err(PageError::Refused("Unknown action.".to_owned())),
@@ -139,6 +139,7 @@ async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, P
         return show(signed_in, environment, None, typed).await;
     };
     let description = Some(typed.description).filter(|text| !text.is_empty());
-    let made = engine.add_endpoint(environment, NewEndpoint { url, filter, description }).await?;
+    let new = NewEndpoint { url, filter, description };
+    let made = engine.add_endpoint(environment, new, &signed_in.origin()).await?;
     show(signed_in, environment, Some(&made), Typed::default()).await
 }

@@ -93,16 +93,17 @@ pub(crate) async fn create(form: Submitted) -> Result<Response, PageError> {
         return Err(PageError::Refused("Enter a name of 1 to 120 characters.".to_owned()));
     }
     let parent = form.field("parent");
+    let origin = form.signed_in.origin();
     let require = |permission, place| form.signed_in.require(permission, place);
     let said = match form.field("what") {
         "organization" => {
             require(Permission::CreateOrganizations, Place::Service)?;
-            format!("{} created.", engine.create_organization(name).await?.name)
+            format!("{} created.", engine.create_organization(name, &origin).await?.name)
         }
         "application" => {
             let parent: OrganizationId = parent.parse().map_err(|_| PageError::Missing)?;
             require(Permission::Configure, Place::Organization(parent))?;
-            format!("{} created.", engine.create_application(parent, name).await?.name)
+            format!("{} created.", engine.create_application(parent, name, &origin).await?.name)
         }
         "environment" => {
             let parent: ApplicationId = parent.parse().map_err(|_| PageError::Missing)?;
@@ -114,7 +115,7 @@ pub(crate) async fn create(form: Submitted) -> Result<Response, PageError> {
                         .to_owned(),
                 )
             })?;
-            let environment = engine.create_environment(parent, name).await?;
+            let environment = engine.create_environment(parent, name, &origin).await?;
             format!("{} is there: {}.", environment.name.as_str(), environment.id)
         }
         _ => return Err(PageError::Refused("Unknown action.".to_owned())),

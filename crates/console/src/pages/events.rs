@@ -72,7 +72,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
                 id: event.id.to_string(),
                 kind: event.kind.as_str(),
                 at: moment(event.at),
-                reference: event.reference.to_string(),
+                reference: event.reference.map_or_else(String::new, |reference| reference.to_string()),
             })
             .collect(),
         frame,
@@ -89,7 +89,7 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
         id: id.to_string(),
         kind: read.event.kind.as_str(),
         at: moment(read.event.at),
-        reference: read.event.reference.to_string(),
+        reference: read.event.reference.map_or_else(String::new, |reference| reference.to_string()),
         body: serde_json::to_string_pretty(&body).unwrap_or_default(),
         deliveries: read.deliveries.iter().map(DeliveryRow::of).collect(),
         frame,
@@ -104,7 +104,7 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
         text => Some(text.parse::<EndpointId>().map_err(|_| PageError::Missing)?),
     };
     let resend = Resend { endpoint, which: ResendWhich::Event(id) };
-    let resent = signed_in.console.engine.resend(environment, resend).await?;
+    let resent = signed_in.console.engine.resend(environment, resend, &signed_in.origin()).await?;
     let said = match resent.deliveries {
         0 => "No enabled endpoint is subscribed to this event.".to_owned(),
         1 => "Resent to 1 endpoint.".to_owned(),

@@ -88,6 +88,6 @@ pub(crate) async fn resolve(form: Submitted) -> Result<Response, PageError> {
     if note.is_empty() {
         return Err(PageError::Refused("Enter a note on what you found.".to_owned()));
     }
-    signed_in.console.engine.resolve_exception(environment, id, signed_in.actor(), note).await?;
+    signed_in.console.engine.resolve_exception(environment, id, note, &signed_in.origin()).await?;
     Ok(signed_in.back(&format!("/console/{environment}/exceptions"), "Exception resolved."))
 }

@@ -99,6 +99,8 @@ async fn post(form: Submitted, kind: HoldActionKind) -> Result<Response, PageErr
         amount: asked,
         operator: Some(origin.actor.clone()),
     };
+    // What is asked of a provider is recorded before it is asked.
+    engine.record_action(&origin, request.audited(view.environment.id, reference)).await?;
     // A browser that goes away does not stop it half way.
     let changing = {
         let engine = Arc::clone(engine);

@@ -5,10 +5,12 @@ use std::time::Duration;
 use askama::Template;
 use axum::response::Response;
 use tollgate_domain::{
+    Timestamp,
     id::{EnvironmentId, KeyId},
+    key_scope::{Endpoint, KeyScope},
     tenant::KeyKind,
 };
-use tollgate_engine::{NewKey, ports::Page as Slice};
+use tollgate_engine::{KeyRequest, NewKey, ports::Page as Slice};
 
 use crate::{
     layout::{
@@ -21,10 +23,17 @@ use crate::{
 
 const SLICE: u32 = 200;
 const GRACE: Duration = Duration::from_hours(24);
+const MAX_NAME_LENGTH: usize = 80;
+const MAX_RANGES: usize = 50;
+const MAX_DAYS: u64 = 3_650;
 
 struct Row {
     id: String,
     kind: &'static str,
+    name: String,
+    /// What it is limited to.
+    limits: Vec<String>,
+    last_used: String,
     hint: String,
     status: &'static str,
     tone: &'static str,
@@ -41,6 +50,7 @@ struct Row {
 struct KeysPage {
     frame: Frame,
     keys: Vec<Row>,
+    endpoints: Vec<&'static str>,
     /// Shown this once.
     issued: Option<String>,
 }
@@ -58,9 +68,8 @@ async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&
     let changes = engine.key_changes(environment, &keys).await?;
     let keys = keys.iter().rev().map(|record| {
         let own = changes.iter().filter(|change| change.key == record.id);
-        let own = own.map(|change| {
-            format!("{} by {}, {}", change.action.as_str(), change.origin.actor, second(change.origin.at))
-        });
+        let own = own
+            .map(|change| format!("{} by {}, {}", change.action.as_str(), change.actor, second(change.at)));
         let is_live = record.revoked_at.is_none() && record.is_live(now);
         let (status, tone) = match (record.revoked_at, is_live) {
             (Some(_), _) => ("revoked", "bad"),
@@ -70,6 +79,9 @@ async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&
         Row {
             id: record.id.to_string(),
             kind: record.kind.as_str(),
+            name: record.name.clone().unwrap_or_default(),
+            limits: limits(&record.scope),
+            last_used: record.last_used_at.map_or_else(|| "never".to_owned(), second),
             hint: format!("{}_…{}", record.kind.prefix(), record.last_four),
             status,
             tone,
@@ -82,7 +94,52 @@ async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&
         }
     });
     let keys = keys.collect();
-    page::render(&KeysPage { frame, keys, issued: issued.map(|new| new.key.expose().to_owned()) })
+    let endpoints = Endpoint::ALL.map(Endpoint::as_str).into();
+    let issued = issued.map(|new| new.key.expose().to_owned());
+    page::render(&KeysPage { frame, keys, endpoints, issued })
+}
+
+fn limits(scope: &KeyScope) -> Vec<String> {
+    let endpoints = scope.endpoints.iter().flatten().map(|endpoint| endpoint.as_str().to_owned());
+    let addresses = scope.addresses.iter().flatten().map(|range| format!("from {range}"));
+    endpoints.chain(addresses).collect()
+}
+
+/// What the form asks for. Fields that are left empty limit nothing.
+fn key_request(form: &Submitted, now: Timestamp) -> Result<KeyRequest, PageError> {
+    let refused = |message: &str| PageError::Refused(message.to_owned());
+    let kind = KeyKind::parse(form.field("kind")).ok_or_else(|| refused("Choose a kind of key."))?;
+    let name: String = form.field("name").trim().to_owned();
+    if name.chars().count() > MAX_NAME_LENGTH || name.contains(char::is_control) {
+        return Err(refused("A name has at most 80 characters, all on one line."));
+    }
+    let endpoints: Option<Vec<_>> = form.all("endpoint").map(Endpoint::parse).collect();
+    let endpoints = endpoints.ok_or_else(|| refused("Choose endpoints from the list."))?;
+    if endpoints.iter().any(|endpoint| !endpoint.opens_for(kind)) {
+        return Err(refused("A publishable key can only prepare card payments; choose other endpoints."));
+    }
+    let texts = form.field("addresses").split([',', ' ', '\r', '\n']).filter(|text| !text.is_empty());
+    let addresses: Option<Vec<_>> = texts.map(|text| text.parse().ok()).collect();
+    let addresses = addresses.filter(|ranges| ranges.len() <= MAX_RANGES);
+    let addresses = addresses.ok_or_else(|| {
+        refused("Write up to 50 IP addresses or ranges, such as 203.0.113.7 or 10.0.0.0/8.")
+    })?;
+    let days = match form.field("days").trim() {
+        "" => None,
+        text => {
+            let days = text.parse::<u64>().ok().filter(|days| (1..=MAX_DAYS).contains(days));
+            Some(days.ok_or_else(|| refused("A key expires after 1 to 3650 days."))?)
+        }
+    };
+    Ok(KeyRequest {
+        kind,
+        name: Some(name).filter(|name| !name.is_empty()),
+        scope: KeyScope {
+            endpoints: Some(endpoints).filter(|list| !list.is_empty()),
+            addresses: Some(addresses).filter(|list| !list.is_empty()),
+        },
+        expires_at: days.map(|days| now.saturating_add(Duration::from_hours(days.saturating_mul(24)))),
+    })
 }
 
 pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
@@ -92,9 +149,8 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
     let key = || form.field("key").parse::<KeyId>().map_err(|_| PageError::Missing);
     match form.field("do") {
         "issue" => {
-            let kind = KeyKind::parse(form.field("kind"))
-                .ok_or_else(|| PageError::Refused("Choose a kind of key.".to_owned()))?;
-            let new = engine.issue_key(environment, kind, signed_in.origin()).await?;
+            let request = key_request(&form, engine.clock().now())?;
+            let new = engine.issue_key(environment, request, signed_in.origin()).await?;
             show(signed_in, environment, Some(&new)).await
         }
         "rotate" => {

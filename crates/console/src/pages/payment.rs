@@ -10,7 +10,7 @@ use tollgate_domain::{
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::{
-    Origin, QuoteRequest, explain, metadata_pairs, notifications_of_change,
+    Audited, QuoteRequest, explain, metadata_pairs, notifications_of_change,
     ports::{Entry, LedgerLine, NewCardPosting, StoredException},
 };
 use tollgate_vault::Secret;
@@ -139,7 +139,10 @@ struct PaymentView<'a> {
 
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
-    match signed_in.path("reference")? {
+    let reference: ServiceReference = signed_in.path("reference")?;
+    let viewed = Audited::new("payment.view", reference).in_environment(environment);
+    signed_in.console.engine.record_action(&signed_in.origin(), viewed).await?;
+    match reference {
         ServiceReference::Card(id) => card(&signed_in, environment, id).await,
         ServiceReference::Ach(id) => transfer(&signed_in, environment, id, &[]).await,
     }
@@ -203,9 +206,8 @@ pub(crate) async fn reveal(form: Submitted) -> Page {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
     let ServiceReference::Ach(id) = signed_in.path("reference")? else { return Err(PageError::Missing) };
-    let Origin { actor, request } = signed_in.origin();
     let engine = &signed_in.console.engine;
-    let revealed = engine.reveal_corrected_accounts(environment, id, &actor, &request).await?;
+    let revealed = engine.reveal_corrected_accounts(environment, id, &signed_in.origin()).await?;
     let numbers: Vec<_> = revealed.into_iter().map(|account| account.account_number).collect();
     transfer(signed_in, environment, id, &numbers).await
 }

@@ -12,7 +12,7 @@ use tollgate_domain::{
     transaction::{Status, Transaction},
 };
 use tollgate_engine::{
-    FoundPayment, PaymentSearch,
+    Audited, FoundPayment, PaymentSearch,
     ports::{CardPayment, SearchCursor, TransactionFilter},
 };
 
@@ -264,7 +264,10 @@ fn read_place(text: &str) -> Option<SearchCursor> {
 pub(crate) async fn export(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let search = PaymentQuery::of(&signed_in).search();
-    let text = signed_in.console.engine.export_payments(environment, &search).await?;
+    let engine = &signed_in.console.engine;
+    let exported = Audited::new("payments.export", environment).in_environment(environment);
+    engine.record_action(&signed_in.origin(), exported).await?;
+    let text = engine.export_payments(environment, &search).await?;
     Ok(page::file("payments.csv", "text/csv; charset=utf-8", text))
 }
 

@@ -2,7 +2,10 @@
 //!
 //! Its page holds the sandbox's keys, so it is mounted by the sandbox alone.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, LazyLock},
+};
 
 use askama::Template;
 use axum::{
@@ -12,9 +15,10 @@ use axum::{
     response::{Html, IntoResponse as _, Response},
     routing::get,
 };
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 use tollgate_configuration::{Provider, Providers};
+use tollgate_docs::Keep;
 use tollgate_domain::id::{EnvironmentId, EventId};
 use tollgate_engine::{
     Engine, ReadError,
@@ -22,14 +26,19 @@ use tollgate_engine::{
 };
 use tollgate_vault::Secret;
 
-use crate::layout::format::rfc3339;
+use crate::layout::{assets::Assets, format::rfc3339};
 
 const SLICE: u32 = 50;
 
-const FILES: [(&str, &str, &str); 2] = [
-    ("playground.js", "text/javascript; charset=utf-8", include_str!("../../assets/playground.js")),
-    ("playground.css", "text/css; charset=utf-8", include_str!("../../assets/playground.css")),
-];
+static FILES: LazyLock<Assets<2>> = LazyLock::new(|| {
+    Assets::new(
+        Keep::Validate,
+        [
+            ("playground.js", "text/javascript; charset=utf-8", include_str!("../../assets/playground.js")),
+            ("playground.css", "text/css; charset=utf-8", include_str!("../../assets/playground.css")),
+        ],
+    )
+});
 
 /// What the playground plays with.
 pub struct Playground {
@@ -151,7 +160,7 @@ async fn read_feed(playground: &Playground, after: Option<&str>) -> Result<Value
             "id": event.id.to_string(),
             "type": event.kind.as_str(),
             "at": rfc3339(event.at),
-            "reference": event.reference.to_string(),
+            "reference": event.reference.map(|reference| reference.to_string()),
         })).collect::<Vec<_>>(),
         "webhooks": webhooks.iter().rev().map(|stored| json!({
             "id": format!("{} {}", stored.event.provider, stored.event.id),
@@ -163,14 +172,8 @@ async fn read_feed(playground: &Playground, after: Option<&str>) -> Result<Value
     }))
 }
 
-async fn asset(Path(name): Path<String>) -> Response {
-    let Some((_, kind, text)) = FILES.iter().find(|(known, _, _)| *known == name) else {
-        return StatusCode::NOT_FOUND.into_response();
-    };
-    let mut response = Response::new(Body::from(*text));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    response
+async fn asset(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    FILES.respond(&name, &headers)
 }
 
 #[cfg(test)]

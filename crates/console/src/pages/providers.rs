@@ -165,7 +165,7 @@ pub(crate) async fn retry(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
     let (provider, event) = (form.field("provider"), form.field("event"));
-    signed_in.console.engine.retry_provider_event(environment, provider, event).await?;
+    signed_in.console.engine.retry_provider_event(environment, provider, event, &signed_in.origin()).await?;
     Ok(signed_in.back(&format!("/console/{environment}/providers"), "Event queued for retry."))
 }
 

@@ -8,8 +8,10 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::HeaderMap;
+use tollgate_domain::{audit_log::ActorKind, id::RequestId, people::Identity};
+use tollgate_engine::{Audited, Origin};
 
-use super::sign_in::{is_from_here, with_cookie};
+use super::sign_in::{is_from_here, request_id, with_cookie};
 use crate::{layout::page::PageError, request::session::SignedInWith, state::SharedConsole};
 
 const NAME: &str = "sandbox";
@@ -19,6 +21,7 @@ const NAME: &str = "sandbox";
 pub(crate) async fn sign_in(
     State(console): State<SharedConsole>,
     peer: Option<Extension<IpAddr>>,
+    request: Option<Extension<RequestId>>,
     headers: HeaderMap,
 ) -> Result<Response, PageError> {
     if !console.is_sandbox {
@@ -27,9 +30,18 @@ pub(crate) async fn sign_in(
     if !is_from_here(&headers) {
         return Err(PageError::Refused("This form was submitted from another site.".to_owned()));
     }
-    if !peer.is_some_and(|Extension(peer)| peer.to_canonical().is_loopback()) {
+    let address = peer.map(|Extension(peer)| peer);
+    if !address.is_some_and(|peer| peer.to_canonical().is_loopback()) {
         return Ok(Redirect::to("/console/sign-in").into_response());
     }
+    let origin = Origin {
+        actor: Identity::Bootstrap.actor(Some(NAME)),
+        request: request_id(request),
+        kind: ActorKind::Bootstrap,
+        address,
+        people: Vec::new(),
+    };
+    console.engine.record_action(&origin, Audited::new("session.begin", "console")).await?;
     let now = console.engine.clock().now();
     let with = SignedInWith::AdminToken { name: NAME.to_owned() };
     let cookie =

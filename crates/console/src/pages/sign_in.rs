@@ -10,10 +10,11 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use tollgate_domain::people::Identity;
-use tollgate_engine::RateLimitExceeded;
+use tollgate_domain::{audit_log::ActorKind, id::RequestId, people::Identity};
+use tollgate_engine::{Audited, Origin, RateLimitExceeded};
 use tracing::{info, warn};
 
+use super::single_sign_on;
 use crate::{
     layout::page::{self, Page, PageError},
     request::{
@@ -21,7 +22,7 @@ use crate::{
         signed_in::SignedIn,
         submitted::{self, Submitted},
     },
-    state::SharedConsole,
+    state::{Console, SharedConsole},
 };
 
 const MAX_NAME_LENGTH: usize = 80;
@@ -33,18 +34,36 @@ const LARGEST: usize = 16 * 1024;
 struct SignInPage {
     next: String,
     fault: Option<String>,
+    /// Where single sign-on begins, if there is one.
+    single_sign_on: Option<String>,
 }
 
-pub(crate) async fn show(RawQuery(query): RawQuery) -> Page {
-    let query = query.unwrap_or_default();
-    let next = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "next");
-    let next = next.map(|(_, value)| value.into_owned()).unwrap_or_default();
-    page::render(&SignInPage { next: own_path(&next), fault: None })
+pub(crate) async fn show(State(console): State<SharedConsole>, RawQuery(query): RawQuery) -> Page {
+    let next = query_field(query.as_deref(), "next").unwrap_or_default();
+    show_form(&console, own_path(&next), None, StatusCode::OK)
+}
+
+/// The form, with what went wrong before.
+pub(super) fn show_form(console: &Console, next: String, fault: Option<String>, status: StatusCode) -> Page {
+    let single_sign_on = console.single_sign_on.as_ref().map(|_| {
+        let escaped: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
+        format!("{}?next={escaped}", single_sign_on::START)
+    });
+    let mut response = page::render(&SignInPage { next, fault, single_sign_on })?;
+    *response.status_mut() = status;
+    Ok(response)
+}
+
+/// A field of the query.
+pub(super) fn query_field(query: Option<&str>, name: &str) -> Option<String> {
+    let mut fields = form_urlencoded::parse(query.unwrap_or_default().as_bytes());
+    fields.find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
 }
 
 pub(crate) async fn sign_in(
     State(console): State<SharedConsole>,
     peer: Option<Extension<IpAddr>>,
+    request: Option<Extension<RequestId>>,
     headers: HeaderMap,
     body: Body,
 ) -> Page {
@@ -57,25 +76,33 @@ pub(crate) async fn sign_in(
     };
     let next = own_path(&field("next"));
     let address = peer.map(|Extension(address)| address);
+    let request = request_id(request);
     // Only wrong tokens are counted: whoever guesses must not lock out those who know, behind one proxy least of all.
     let identity = match console.engine.identify_operator(&console.admin_token, &field("token")) {
         Ok(identity) => identity,
         Err(fault) => {
             warn!(peer = ?address, "console sign-in failed");
             if let Err(RateLimitExceeded { retry_after }) = console.attempts.take(address) {
-                return too_many(next, retry_after);
+                return too_many(&console, next, retry_after);
             }
+            let (actor, kind, people) = (String::new(), ActorKind::Anonymous, Vec::new());
+            let origin = Origin { actor, request, kind, address, people };
+            let refused = Audited::new("session.refuse", "console");
+            console.engine.record_action(&origin, refused).await?;
             let fault = format!("Not signed in: {fault}.");
-            let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
-            *response.status_mut() = StatusCode::UNAUTHORIZED;
-            return Ok(response);
+            return show_form(&console, next, Some(fault), StatusCode::UNAUTHORIZED);
         }
     };
     let name: String = field("name").chars().filter(|c| !c.is_control()).take(MAX_NAME_LENGTH).collect();
     info!(peer = ?address, actor = identity.actor(Some(&name)), "console sign-in");
+    let given_name = Some(name.as_str()).filter(|name| !name.is_empty());
+    let (actor, kind, people) = (identity.actor(given_name), identity.kind(), identity.people());
+    let began = Audited::new("session.begin", "console");
+    console.engine.record_action(&Origin { actor, request, kind, address, people }, began).await?;
     let with = match identity {
         Identity::Bootstrap => SignedInWith::AdminToken { name },
-        Identity::User { token, .. } => SignedInWith::PersonalToken(token),
+        Identity::User { token: Some(token), .. } => SignedInWith::PersonalToken(token),
+        Identity::User { .. } => return Err(PageError::Broken("a user without a token".to_owned())),
     };
     let now = console.engine.clock().now();
     let cookie =
@@ -83,10 +110,14 @@ pub(crate) async fn sign_in(
     Ok(with_cookie(&cookie, if next.is_empty() { "/console" } else { &next }))
 }
 
-fn too_many(next: String, retry_after: Duration) -> Page {
-    let fault = "Too many wrong tokens from this address; wait a minute.".to_owned();
-    let mut response = page::render(&SignInPage { next, fault: Some(fault) })?;
-    *response.status_mut() = StatusCode::TOO_MANY_REQUESTS;
+/// The request's id; only tests serve pages without one.
+pub(super) fn request_id(request: Option<Extension<RequestId>>) -> String {
+    request.map_or_else(|| "console".to_owned(), |Extension(id)| id.to_string())
+}
+
+pub(super) fn too_many(console: &Console, next: String, retry_after: Duration) -> Page {
+    let fault = "Too many failed sign-ins from this address; wait a minute.".to_owned();
+    let mut response = show_form(console, next, Some(fault), StatusCode::TOO_MANY_REQUESTS)?;
     let seconds = retry_after.as_secs().saturating_add(1);
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     Ok(response)
@@ -95,6 +126,8 @@ fn too_many(next: String, retry_after: Duration) -> Page {
 /// Ends the session everywhere, and says so only then.
 pub(crate) async fn sign_out(form: Submitted) -> Result<Response, PageError> {
     let SignedIn { console, session, .. } = &form.signed_in;
+    let ended = Audited::new("session.end", "console");
+    console.engine.record_action(&form.signed_in.origin(), ended).await?;
     console.engine.end_session(&session.id, session.until).await?;
     info!(actor = form.signed_in.actor(), "console sign-out");
     Ok(with_cookie(&console.sessions.end(), "/console/sign-in"))
@@ -114,7 +147,7 @@ pub(super) fn is_from_here(headers: &HeaderMap) -> bool {
 }
 
 /// A path of these pages, or nothing: nobody is sent elsewhere by a link to the sign-in.
-fn own_path(text: &str) -> String {
+pub(super) fn own_path(text: &str) -> String {
     let is_own = text == "/console" || text.starts_with("/console/");
     let is_plain = text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\');
     if is_own && is_plain { text.to_owned() } else { String::new() }

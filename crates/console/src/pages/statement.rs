@@ -8,7 +8,7 @@ use tollgate_domain::{
     Currency,
     statement::{Month, Part, StatementRow},
 };
-use tollgate_engine::{EnvironmentStatement, Statement};
+use tollgate_engine::{Audited, EnvironmentStatement, Statement};
 
 use crate::{
     layout::{
@@ -124,6 +124,9 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
 
 pub(crate) async fn export(signed_in: SignedIn) -> Result<Response, PageError> {
     let statement = read(&signed_in).await?;
+    let exported =
+        Audited::new("statement.export", statement.month).in_organization(statement.organization.id);
+    signed_in.console.engine.record_action(&signed_in.origin(), exported).await?;
     let name = format!("statement-{}.csv", statement.month);
     Ok(page::file(&name, "text/csv; charset=utf-8", statement.csv()))
 }

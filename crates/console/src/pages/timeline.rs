@@ -99,10 +99,17 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             let said = said.into_iter().chain(failure).collect();
             ("cool", format!("{} {}", capitalized(kind), text(detail, "status")), said)
         }
+        "erased" => {
+            let said = format!("By {}. Everything before this line was erased, too.", text(detail, "by"));
+            ("warn", "Personal data erased".to_owned(), vec![said])
+        }
         "cancel_requested" => {
             let by = optional(detail, "actor").map(|actor| format!("By {actor}."));
             ("", "Cancellation requested".to_owned(), by.into_iter().collect())
         }
+        "approval_required" => approval_required(detail),
+        "approved" => ("cool", "Approved".to_owned(), vec![format!("By {}.", text(detail, "actor"))]),
+        "denied" => ("bad", "Denied".to_owned(), vec![format!("By {}.", text(detail, "actor"))]),
         "cancel_rejected" => {
             let said = "The provider can no longer cancel it; it goes on.".to_owned();
             ("warn", "Cancellation rejected".to_owned(), vec![said])
@@ -114,14 +121,7 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         "refund_requested" => {
             ("", "Refund requested".to_owned(), vec![format!("By {}.", text(detail, "actor"))])
         }
-        "dispute" => {
-            let mut said = vec![format!("{} is {}.", text(detail, "disputeId"), text(detail, "status"))];
-            said.extend(optional(detail, "reason").map(|reason| format!("Reason: {reason}.")));
-            if detail.get("amountMinor").is_some_and(|amount| !amount.is_null()) {
-                said.push(format!("Disputed: {}.", amount(detail, "amountMinor", currency)));
-            }
-            ("bad", "Dispute".to_owned(), said)
-        }
+        "dispute" => dispute(detail, currency),
         "exception" => {
             let said = format!(
                 "{}: expected {}, provider reports {}. Source: {}.",
@@ -155,6 +155,21 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         }
         other => ("", capitalized(&other.replace('_', " ")), Vec::new()),
     }
+}
+
+fn approval_required(detail: &Value) -> (&'static str, String, Vec<String>) {
+    let reasons = detail.get("reasons").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let reasons: Vec<_> = reasons.iter().filter_map(Value::as_str).collect();
+    ("warn", "Waiting for approval".to_owned(), vec![format!("Reason: {}.", reasons.join(", "))])
+}
+
+fn dispute(detail: &Value, currency: Currency) -> (&'static str, String, Vec<String>) {
+    let mut said = vec![format!("{} is {}.", text(detail, "disputeId"), text(detail, "status"))];
+    said.extend(optional(detail, "reason").map(|reason| format!("Reason: {reason}.")));
+    if detail.get("amountMinor").is_some_and(|amount| !amount.is_null()) {
+        said.push(format!("Disputed: {}.", amount(detail, "amountMinor", currency)));
+    }
+    ("bad", "Dispute".to_owned(), said)
 }
 
 fn provider_call(detail: &Value) -> (&'static str, String, Vec<String>) {

@@ -114,24 +114,26 @@ impl Token {
 pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let engine = &signed_in.console.engine;
+    let origin = signed_in.origin();
     let user = || form.field("user").parse::<UserId>().map_err(|_| PageError::Missing);
     let back = |said: &str| Ok(signed_in.back("/console/users", said));
     match form.field("do") {
         "add" => {
-            let state = engine.create_user(read_user(&form)?).await?;
+            let state = engine.create_user(read_user(&form)?, &origin).await?;
             back(&format!("{} added; issue a token for them.", state.user.name))
         }
         "remove" => {
-            let state = engine.remove_user(user()?).await?;
+            let state = engine.remove_user(user()?, &origin).await?;
             back(&format!("{} removed; their tokens and sessions are no longer valid.", state.user.name))
         }
         "issue" => {
-            let new = engine.issue_user_token(user()?, text(&form, "name")?, TOKEN_LIFETIME).await?;
+            let name = text(&form, "name")?;
+            let new = engine.issue_user_token(user()?, name, TOKEN_LIFETIME, &origin).await?;
             show(signed_in, Some(new.token.expose().to_owned())).await
         }
         "revoke" => {
             let token = form.field("token").parse::<TokenId>().map_err(|_| PageError::Missing)?;
-            engine.revoke_user_token(user()?, token).await?;
+            engine.revoke_user_token(user()?, token, &origin).await?;
             back("Token revoked; it is no longer valid.")
         }
         _ => Err(PageError::Refused("Unknown action.".to_owned())),

@@ -163,9 +163,8 @@ async fn move_funds(
     amount: Minor,
     reference: &str,
 ) -> Result<String, PageError> {
-    let order =
-        MoveOrder { currency, cause, amount, reference: reference.to_owned(), actor: signed_in.actor() };
-    let applied = signed_in.console.engine.move_funds(environment, order).await?;
+    let order = MoveOrder { currency, cause, amount, reference: reference.to_owned() };
+    let applied = signed_in.console.engine.move_funds(environment, order, &signed_in.origin()).await?;
     if applied.replayed {
         return Ok("This reference was already posted; no funds moved.".to_owned());
     }

@@ -1,14 +1,17 @@
 //! Sessions of the operator: a cookie that says until when, by whom, and proves that this service wrote it.
 //!
 //! Any node recognises it, because only its end is kept in the store: signing out ends it everywhere. It also ends with its
-//! time, when nothing is asked for a while, with the personal token that opened it, and for all when the admin token is
-//! changed, which is part of what is proved.
+//! time, when nothing is asked for a while, with the personal token, user or issuer that opened it, and for all when the admin
+//! token is changed, which is part of what is proved.
 
 use std::time::Duration;
 
 use data_encoding::BASE64URL_NOPAD;
 use subtle::ConstantTimeEq as _;
-use tollgate_domain::{Timestamp, id::TokenId};
+use tollgate_domain::{
+    Timestamp,
+    id::{TokenId, UserId},
+};
 use tollgate_vault::{AdminToken, Digester, RandomnessUnavailable, random_bytes};
 
 /// A working day.
@@ -34,6 +37,11 @@ pub(crate) enum SignedInWith {
         name: String,
     },
     PersonalToken(TokenId),
+    SingleSignOn {
+        user: UserId,
+        /// Who vouched for them.
+        issuer: String,
+    },
 }
 
 impl SignedInWith {
@@ -41,6 +49,7 @@ impl SignedInWith {
         match self {
             Self::AdminToken { name } => format!("admin:{name}"),
             Self::PersonalToken(id) => format!("token:{id}"),
+            Self::SingleSignOn { user, issuer } => format!("user:{user}:{issuer}"),
         }
     }
 
@@ -49,6 +58,10 @@ impl SignedInWith {
         match kind {
             "admin" => Some(Self::AdminToken { name: rest.to_owned() }),
             "token" => rest.parse().ok().map(Self::PersonalToken),
+            "user" => {
+                let (user, issuer) = rest.split_once(':')?;
+                Some(Self::SingleSignOn { user: user.parse().ok()?, issuer: issuer.to_owned() })
+            }
             _ => None,
         }
     }
@@ -98,16 +111,18 @@ impl Sessions {
     }
 
     fn cookie(&self, value: &str, seconds: u64) -> String {
-        let secure = if self.is_secure { "; Secure" } else { "" };
+        let secure = self.secure_mark();
         format!("{COOKIE}={value}; Path=/console; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}")
+    }
+
+    pub(super) fn secure_mark(&self) -> &'static str {
+        if self.is_secure { "; Secure" } else { "" }
     }
 
     /// The session of a request's `Cookie` headers, if there is one and its time is not over. Whether it was ended is for
     /// the store to say.
     pub(crate) fn read<'a>(&self, cookies: impl Iterator<Item = &'a str>, now: Timestamp) -> Option<Session> {
-        let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-        let mut values = pairs.filter(|(name, _)| *name == COOKIE).map(|(_, value)| value);
-        values.find_map(|value| self.open(value, now))
+        values_of(cookies, COOKIE).find_map(|value| self.open(value, now))
     }
 
     fn open(&self, value: &str, now: Timestamp) -> Option<Session> {
@@ -141,10 +156,19 @@ impl Sessions {
         bool::from(self.message_proof(session, message).as_bytes().ct_eq(proof.as_bytes()))
     }
 
-    fn proof(&self, purpose: &str, claims: &str) -> String {
+    pub(super) fn proof(&self, purpose: &str, claims: &str) -> String {
         let digest = self.digester.digest(&[purpose.as_bytes(), &self.token_mark, claims.as_bytes()]);
         BASE64URL_NOPAD.encode(&digest)
     }
+}
+
+/// The values of the cookies of this name.
+pub(super) fn values_of<'a>(
+    cookies: impl Iterator<Item = &'a str>,
+    name: &'static str,
+) -> impl Iterator<Item = &'a str> {
+    let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    pairs.filter(move |(known, _)| *known == name).map(|(_, value)| value)
 }
 
 fn lasting(id: &[u8; 16], until: Timestamp, with: &SignedInWith) -> String {
@@ -204,7 +228,9 @@ mod tests {
         let sessions = sessions("a long admin token");
         let with = SignedInWith::PersonalToken(TokenId::from_bytes([5; 16]));
         // Nobody becomes a user by choosing a name.
-        for with in [with.clone(), named(&with.to_claim())] {
+        let issuer = "https://id.example.com".to_owned();
+        let user = SignedInWith::SingleSignOn { user: UserId::from_bytes([6; 16]), issuer };
+        for with in [with.clone(), named(&with.to_claim()), user.clone(), named(&user.to_claim())] {
             let cookie = sessions.begin(&with, at(0)).unwrap();
             let session = sessions.read([cookie.split(';').next().unwrap()].into_iter(), at(1)).unwrap();
             assert_eq!(session.with, with);

@@ -1,17 +1,18 @@
 //! What every page begins with: somebody signed in, and the environment they look at.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, net::IpAddr};
 
 use axum::{
     extract::{FromRequestParts, OriginalUri, Path},
     response::{IntoResponse, Redirect, Response},
 };
 use http::{HeaderMap, header, request::Parts};
+use serde_json::json;
 use tollgate_domain::{
     id::{EnvironmentId, RequestId},
     people::{Denied, Identity, Permission, Place},
 };
-use tollgate_engine::{EnvironmentView, Origin};
+use tollgate_engine::{Audited, EnvironmentView, Origin};
 
 use crate::{
     layout::{format::shortened, frame::Frame, page::PageError},
@@ -27,6 +28,7 @@ pub(crate) struct SignedIn {
     /// What the page asks for.
     permission: Permission,
     request: String,
+    address: Option<IpAddr>,
     params: HashMap<String, String>,
     query: Vec<(String, String)>,
 }
@@ -53,11 +55,16 @@ pub(crate) fn session_of(headers: &HeaderMap, console: &SharedConsole) -> Option
     console.sessions.read(cookies, console.engine.clock().now())
 }
 
-/// Who signed in, unless the token they did it with is no longer valid.
+/// Who signed in, unless what they did it with is no longer valid.
 fn identity_of(session: &Session, console: &SharedConsole) -> Option<Identity> {
     match &session.with {
         SignedInWith::AdminToken { .. } => Some(Identity::Bootstrap),
         SignedInWith::PersonalToken(token) => console.engine.identify_token(*token),
+        // Only the issuer that is trusted now vouches for anybody.
+        SignedInWith::SingleSignOn { user, issuer } => {
+            let trusted = console.single_sign_on.as_ref().filter(|it| it.issuer.name() == issuer);
+            trusted.and_then(|_| console.engine.identify_user(*user))
+        }
     }
 }
 
@@ -84,9 +91,20 @@ impl FromRequestParts<SharedConsole> for SignedIn {
         let permission = parts.extensions.get::<Permission>().copied();
         let permission = permission
             .ok_or_else(|| Anonymous::Refused(PageError::Broken("page without permission".to_owned())))?;
-        identity.check(permission, Place::Service).map_err(|_| Anonymous::Refused(PageError::Forbidden))?;
         let request =
             parts.extensions.get::<RequestId>().map_or_else(|| "console".to_owned(), ToString::to_string);
+        let address = parts.extensions.get::<IpAddr>().copied();
+        if identity.check(permission, Place::Service).is_err() {
+            let (actor, kind, people) = (identity.actor(None), identity.kind(), identity.people());
+            let refused =
+                Audited::new("access.refuse", parts.uri.path()).after(json!({ "code": "forbidden" }));
+            let recorded = console
+                .engine
+                .record_action(&Origin { actor, request, kind, address, people }, refused)
+                .await;
+            recorded.map_err(|error| Anonymous::Refused(error.into()))?;
+            return Err(Anonymous::Refused(PageError::Forbidden));
+        }
         let params = Path::<HashMap<String, String>>::from_request_parts(parts, console).await;
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
@@ -95,6 +113,7 @@ impl FromRequestParts<SharedConsole> for SignedIn {
             identity,
             permission,
             request,
+            address,
             params: params.map(|Path(params)| params).unwrap_or_default(),
             query: query.into_owned().collect(),
         })
@@ -151,7 +170,13 @@ impl SignedIn {
 
     /// For the history: who, and in which request.
     pub(crate) fn origin(&self) -> Origin {
-        Origin { actor: self.actor(), request: self.request.clone() }
+        Origin {
+            actor: self.actor(),
+            request: self.request.clone(),
+            kind: self.identity.kind(),
+            address: self.address,
+            people: self.identity.people(),
+        }
     }
 
     /// Where a form's answer leads, with what it has to say.
@@ -174,7 +199,7 @@ impl SignedIn {
         let given = match &self.session.with {
             SignedInWith::AdminToken { name } if name.is_empty() => "console",
             SignedInWith::AdminToken { name } => name,
-            SignedInWith::PersonalToken(_) => "",
+            SignedInWith::PersonalToken(_) | SignedInWith::SingleSignOn { .. } => "",
         };
         self.identity.actor(Some(given))
     }

@@ -1,6 +1,7 @@
 //! What was tried on a payment's route, and what is left to try.
 
 use super::Target;
+use crate::{fee::FeeSnapshot, payment::Channel, time::Timestamp};
 
 /// Where a payment is on its route: what was tried before the provider it is at, and what may be tried after it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -9,9 +10,23 @@ pub struct RouteProgress {
     pub attempts: Vec<RouteAttempt>,
     /// Targets that are left, in order.
     pub next: Vec<Target>,
+    /// Where the payment could be paid before its caller switched it, in order: what was told of it then is told again as it was.
+    pub left: Vec<LeftTarget>,
 }
 
-/// A target that did not get the payment. It is proven that the provider has nothing of it.
+/// A payment as it was at a provider that it was switched away from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftTarget {
+    pub provider: String,
+    pub channel: Channel,
+    pub fee: FeeSnapshot,
+    pub prepared_at: Option<Timestamp>,
+    pub expires_at: Timestamp,
+    /// When it left.
+    pub until: Timestamp,
+}
+
+/// A target that did not get the payment. It is proven that the provider has nothing of it that could still be paid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RouteAttempt {
     pub provider: String,
@@ -29,10 +44,12 @@ pub enum RouteOutcome {
     Unavailable,
     /// It did not accept our credentials.
     Refused,
+    /// The customer's card was declined there, and the caller asked for another provider.
+    Declined,
 }
 
 impl RouteOutcome {
-    pub const ALL: [Self; 3] = [Self::Skipped, Self::Unavailable, Self::Refused];
+    pub const ALL: [Self; 4] = [Self::Skipped, Self::Unavailable, Self::Refused, Self::Declined];
 
     /// The name in the API and in the stores.
     pub const fn as_str(self) -> &'static str {
@@ -40,6 +57,7 @@ impl RouteOutcome {
             Self::Skipped => "skipped",
             Self::Unavailable => "unavailable",
             Self::Refused => "refused",
+            Self::Declined => "declined",
         }
     }
 
@@ -59,8 +77,27 @@ impl RouteProgress {
         self.attempts.iter().any(|attempt| attempt.provider == provider)
     }
 
-    /// Which attempt the one under way is, counted from 1.
-    pub fn number(&self) -> usize {
-        self.attempts.len().saturating_add(1)
+    /// Which attempt a provider's is, counted from 1.
+    pub fn number_of(&self, provider: &str) -> usize {
+        let before = self.attempts.iter().take_while(|attempt| attempt.provider != provider);
+        before.count().saturating_add(1)
+    }
+
+    /// Whether a card was declined at this provider and the caller asked for another one.
+    pub fn was_declined_at(&self, provider: &str) -> bool {
+        let is_it = |attempt: &RouteAttempt| {
+            attempt.outcome == RouteOutcome::Declined && attempt.provider == provider
+        };
+        self.attempts.iter().any(is_it)
+    }
+
+    /// Where the payment was at this time, if it was switched since.
+    pub fn left_since(&self, at: Timestamp) -> Option<&LeftTarget> {
+        self.left.iter().find(|left| at <= left.until)
+    }
+
+    /// Whether the caller has ever asked for another provider. Such a payment could be paid before, so its caller knows it.
+    pub fn was_switched(&self) -> bool {
+        self.attempts.iter().any(|attempt| attempt.outcome == RouteOutcome::Declined)
     }
 }

@@ -9,6 +9,7 @@ use serde_json::json;
 use tollgate_domain::{
     ServiceReference, Timestamp,
     ach::{AchProviderReport, AchProviderStatus},
+    approval::{Approval, ApprovalState},
     id::TransferId,
     transaction::Status,
 };
@@ -89,6 +90,14 @@ impl Engine {
             let is_asked = transfer.progress.cancel_requested_at.is_some();
             if is_asked || transfer.state.status == Status::Canceled {
                 return Ok(TransferCanceled { transfer, replayed: true });
+            }
+            if let Some(approval) = transfer.progress.approval.clone().filter(Approval::is_open) {
+                // Certainly never sent: it waits for people.
+                let mut update = TransferUpdate::of(self, transfer, Some(request_id));
+                update.line("cancel_requested", json!({ "actor": operator }));
+                update.decide(Approval { state: ApprovalState::Canceled, ..approval });
+                let Some(transfer) = update.commit().await? else { continue };
+                return Ok(TransferCanceled { transfer, replayed: false });
             }
             let order = &transfer.order;
             let provider =

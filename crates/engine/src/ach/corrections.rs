@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value, json};
 use tollgate_domain::{
+    ServiceReference,
     ach::{CorrectedNumber, Correction, TransferOrder},
     id::{EnvironmentId, TransferId},
 };
@@ -10,7 +11,9 @@ use tollgate_vault::{SealError, Secret};
 
 use super::{MAX_ROUNDS, update::TransferUpdate};
 use crate::{
+    audit_log::Audited,
     card::ReadError,
+    configure::Origin,
     engine::Engine,
     ports::{StoreError, Transfer},
 };
@@ -65,17 +68,20 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         id: TransferId,
-        actor: &str,
-        request: &str,
+        origin: &Origin,
     ) -> Result<Vec<CorrectedAccount>, ReadError> {
-        for _ in 0..MAX_ROUNDS {
+        for round in 0..MAX_ROUNDS {
             let transfer = self.transfer(environment, id).await?;
             let accounts = self.open_corrections(&transfer);
             if accounts.is_empty() {
                 return Err(ReadError::Missing);
             }
-            let mut update = TransferUpdate::of(self, transfer, Some(request));
-            update.line("account_revealed", json!({ "actor": actor }));
+            if round == 0 {
+                let audited = Audited::new("account.reveal", ServiceReference::Ach(id));
+                self.record_action(origin, audited.in_environment(environment)).await?;
+            }
+            let mut update = TransferUpdate::of(self, transfer, Some(&origin.request));
+            update.line("account_revealed", json!({ "actor": origin.actor }));
             if update.commit().await?.is_some() {
                 return Ok(accounts);
             }

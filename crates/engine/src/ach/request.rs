@@ -5,7 +5,7 @@ use std::time::Duration;
 use tollgate_domain::{
     Minor,
     ach::{BankAccountType, RecipientKind, TransferPurpose},
-    id::TransferId,
+    id::{KeyId, TransferId},
     routing::Unroutable,
     transaction::Failure,
 };
@@ -56,6 +56,8 @@ pub struct TransferRequest {
     pub purpose: Option<TransferPurpose>,
     /// What the receiver's statement is to say.
     pub statement_descriptor: Option<String>,
+    /// The key that asks for it.
+    pub key: Option<KeyId>,
 }
 
 /// A transfer, made now or before.

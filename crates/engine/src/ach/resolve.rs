@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tollgate_domain::{
     ServiceReference,
+    approval::Approval,
     id::{EnvironmentId, TransferId},
     transaction::{Failure, Status},
 };
@@ -31,6 +32,9 @@ impl Engine {
         id: TransferId,
     ) -> Result<(), StoreError> {
         let Some(transfer) = self.store.transfer(environment, id).await? else { return Ok(()) };
+        if transfer.progress.approval.as_ref().is_some_and(Approval::is_open) {
+            return self.announce_approval(transfer, None).await.map(drop);
+        }
         let view = self.view(environment);
         let order = &transfer.order;
         let found =
@@ -96,7 +100,7 @@ impl Engine {
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
                 failpoint!("resolver.before_send");
-                let mut call = self.send_transfer(provider, &transfer.order, &account).await;
+                let mut call = self.send_transfer(provider, &transfer, &account).await;
                 failpoint!("resolver.after_send");
                 call.logs.splice(0..0, asked.logs);
                 self.record_sending(transfer, &call, None).await?;
@@ -109,7 +113,7 @@ impl Engine {
                 };
                 // A node that still has the key puts it back within minutes; after that it is gone for good, and so is
                 // every way to send this transfer.
-                let given_up_at = transfer.order.created_at.saturating_add(LOST_KEY_PATIENCE);
+                let given_up_at = transfer.sendable_since().saturating_add(LOST_KEY_PATIENCE);
                 let is_lost = self.clock.now() >= given_up_at;
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.record_calls(&asked.logs);

@@ -4,12 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use tokio::time::Instant;
-use tollgate_domain::{
-    ach::{AchProviderReport, TransferOrder},
-    id::PostingId,
-    ledger::TransferStep,
-    transaction::Status,
-};
+use tollgate_domain::{ach::AchProviderReport, id::PostingId, ledger::TransferStep, transaction::Status};
 
 use super::{
     AchProvider, MAX_ROUNDS,
@@ -35,9 +30,10 @@ impl Engine {
     pub(super) async fn send_transfer(
         &self,
         provider: &AchProvider<'_>,
-        order: &TransferOrder,
+        transfer: &Transfer,
         account: &BankAccount,
     ) -> Call<AchProviderReport> {
+        let order = &transfer.order;
         let Call { outcome, mut logs } = provider.wire.send(provider.provider, order, account).await;
         let rejection = match outcome {
             Err(CallError::Rejected(rejection))
@@ -49,7 +45,7 @@ impl Engine {
         };
         let found = provider.wire.find(provider.provider, order).await;
         logs.extend(found.logs);
-        let is_old = self.clock.now() >= order.created_at.saturating_add(IN_PROGRESS_MAX);
+        let is_old = self.clock.now() >= transfer.sendable_since().saturating_add(IN_PROGRESS_MAX);
         let outcome = match found.outcome {
             Ok(Some(report)) => Ok(report),
             Ok(None) if rejection.kind == RejectionKind::Funds || is_old => {

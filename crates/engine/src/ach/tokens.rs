@@ -198,6 +198,21 @@ impl Engine {
         if !view.configuration.settings.opens_token_key(generation) {
             return None;
         }
+        self.decrypted(view, token, generation)
+    }
+
+    /// The customer inside a token, also if it opens nothing anymore.
+    pub(crate) fn customer_in(&self, view: &EnvironmentView, token: &str) -> Option<Customer> {
+        let generation = token_generation(token).ok()?;
+        self.decrypted(view, token, generation).map(|(customer, _)| customer)
+    }
+
+    fn decrypted(
+        &self,
+        view: &EnvironmentView,
+        token: &str,
+        generation: u32,
+    ) -> Option<(Customer, Option<Timestamp>)> {
         let environment = view.environment.id.to_string();
         let mut keys = self.master_key.token_keys(&environment, generation);
         let opened = keys.find_map(|key| key.open(token).ok())?;

@@ -8,6 +8,7 @@ use tollgate_domain::{
     ach::{AchProviderReport, TransferOrder},
     customer::Customer,
     id::{PostingId, TransactionId, TransferId},
+    limit::LimitAction,
     routing::RouteAttempt,
     transaction::TransactionState,
 };
@@ -24,7 +25,7 @@ use crate::{
     limits::{LimitedPayment, exceeded},
     ports::{Call, Changed, NewTransfer, Reserved, StoreError, Transfer, TransferProgress},
     quote::quote_payment,
-    route::{FallbackRules, proven_nothing},
+    route::{FallbackRules, proven_nothing, skipped},
     snapshot::EnvironmentView,
 };
 
@@ -72,7 +73,11 @@ impl Engine {
         let environment = view.environment.id;
         let repetition = ReplayRequest { environment, id, request: &request, request_id, deadline };
         let mut plan = Plan { view, id, request: &request, request_id, rules: None, tried: Vec::new() };
-        for _ in 0..MAX_ROUNDS {
+        let mut approval = self.approval_needed(view, &request).await?;
+        // The limits beyond which a person decides, by their place.
+        let mut reviewed: Vec<usize> = Vec::new();
+        // Each limit may ask for another round.
+        for _ in 0..MAX_ROUNDS.saturating_add(view.configuration.limits.len()) {
             let planned = self.plan(&mut plan).await;
             let (provider, order) = match planned {
                 Ok(planned) => planned,
@@ -88,8 +93,9 @@ impl Engine {
                 tries: 0,
                 waiting: None,
                 cancel_requested_at: None,
+                approval: approval.clone(),
             };
-            let limits = self.limit_uses(
+            let mut limits = self.limit_uses(
                 view,
                 LimitedPayment {
                     method: PaymentMethod::Ach,
@@ -98,6 +104,11 @@ impl Engine {
                     account: Some(&request.bank.account),
                 },
             );
+            for place in &reviewed {
+                if let Some(used) = limits.get_mut(*place) {
+                    used.is_reviewed = true;
+                }
+            }
             let new = NewTransfer {
                 transaction: self.new_id(TransactionId::new)?,
                 order,
@@ -120,15 +131,34 @@ impl Engine {
                 Reserved::Insufficient { available } => {
                     return Err(TransferError::Insufficient { available });
                 }
-                Reserved::LimitExceeded(which) => return Err(exceeded(&new.limits, which)?.into()),
+                Reserved::LimitExceeded(which) => {
+                    let place = which.place;
+                    let exceeded = exceeded(&new.limits, which)?;
+                    if exceeded.limit.action == LimitAction::Refuse {
+                        return Err(exceeded.into());
+                    }
+                    let reason = format!("limit {}", exceeded.limit.id);
+                    match &mut approval {
+                        Some(approval) => approval.reasons.push(reason),
+                        None => approval = Some(self.new_approval(1, vec![reason], request.key)?),
+                    }
+                    reviewed.push(place);
+                    continue;
+                }
                 Reserved::EnvironmentMissing => {
                     return Err(
                         StoreError::Broken("the environment of a live key is not stored".to_owned()).into()
                     );
                 }
             };
+            if transfer.progress.approval.is_some() {
+                let announced = self.announce_approval(transfer.clone(), Some(request_id)).await;
+                // It is recorded; what could not be announced now is announced by the resolver.
+                return TransferCreated { transfer: announced.unwrap_or(transfer), replayed: false }
+                    .unless_rejected();
+            }
             failpoint!("transfer.before_send");
-            let call = self.send_transfer(&provider, &transfer.order, &request.bank.account).await;
+            let call = self.send_transfer(&provider, &transfer, &request.bank.account).await;
             failpoint!("transfer.after_send");
             if self.falls_back(&mut plan, &transfer, &call).await? {
                 continue;
@@ -179,27 +209,41 @@ impl Engine {
         let customer: &Customer = request.token.customer()?;
         let quoted = quote_payment(&view.configuration, &request.quote, &id.to_bytes())?;
         let rules = *plan.rules.get_or_insert_with(|| FallbackRules::of(view, &quoted));
-        let ready = self.ready_transfer(view, &request.quote, &quoted, rules, &plan.tried, Self::admit)?;
+        let checks_funds = view.configuration.settings.check_provider_funds;
+        let mut known = None;
+        let mut first_error = None;
+        let (ready, rail) = loop {
+            let ready = self.ready_transfer(view, &request.quote, &quoted, rules, &plan.tried, Self::admit);
+            let ready = ready.map_err(|error| first_error.take().unwrap_or(error))?;
+            let channel = ready.target.channel;
+            // A repeated request asks the provider nothing.
+            if known.is_none() && (checks_funds || channel == Channel::Instant) {
+                known = self.store.transfer(view.environment.id, id).await?;
+            }
+            if let Some(known) = &known {
+                break (ready, known.order.rail);
+            }
+            let number = &request.bank.account.routing_number;
+            match self.choose_rail(view.environment.id, &ready.provider, channel, number).await {
+                Ok(rail) => break (ready, Some(rail)),
+                // A provider that cannot reach the bank, or does not say how, has only been asked: another may.
+                Err(error) if rules.is_in_time() => {
+                    let provider = ready.target.provider;
+                    plan.tried = ready.route.attempts;
+                    plan.tried.push(skipped(&provider, error.to_string()));
+                    first_error.get_or_insert(error);
+                }
+                Err(error) => return Err(first_error.unwrap_or(error)),
+            }
+        };
         let ReadyTransfer { provider, target, fee, route } = ready;
         let channel = target.channel;
-        let checks_funds = view.configuration.settings.check_provider_funds;
-        // A repeated request asks the provider nothing.
-        let known = if checks_funds || channel == Channel::Instant {
-            self.store.transfer(view.environment.id, id).await?
-        } else {
-            None
-        };
-        let rail = if let Some(known) = &known {
-            known.order.rail
-        } else {
-            let number = &request.bank.account.routing_number;
-            Some(self.choose_rail(view.environment.id, &provider, channel, number).await?)
-        };
-        if checks_funds && known.is_none() {
-            let funds = provider.wire.funds(provider.provider).await;
-            if funds.outcome.is_ok_and(|funds| funds < Minor::from(request.quote.principal)) {
-                return Err(TransferError::ProviderFunds { retry_after: FUNDS_RETRY });
-            }
+        if checks_funds
+            && known.is_none()
+            && let Some(funds) = provider.wire.funds(provider.provider).await
+            && funds.outcome.is_ok_and(|funds| funds < Minor::from(request.quote.principal))
+        {
+            return Err(TransferError::ProviderFunds { retry_after: FUNDS_RETRY });
         }
         let bank = &request.bank;
         let number = bank.account.account_number.expose();

@@ -1,12 +1,13 @@
 //! A change of a transfer under construction: what is decided is collected here and committed whole, funds included.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
     ach::{AchProviderReport, Correction, decide_status},
+    approval::{Approval, ApprovalState},
     card::Discrepancy,
     event::EventKind,
     id::{ChangeId, EventId, PostingId},
@@ -18,11 +19,13 @@ use tracing::warn;
 
 use crate::{
     activity,
+    audit_log::Audited,
     backoff::exponential_backoff,
+    configure::Origin,
     engine::Engine,
     failpoint::failpoint,
     ports::{
-        CallLog, Changed, SettledProviderEvent, StoreError, Transfer, TransferChange, TransferPosting,
+        CallLog, Changed, SettledProviderEvent, Store, StoreError, Transfer, TransferChange, TransferPosting,
         TransientError,
     },
     provider_account::AccountCheck,
@@ -55,6 +58,10 @@ pub(super) struct TransferUpdate<'e> {
     lines: Vec<Line>,
     discrepancies: Vec<(Discrepancy, String)>,
     event: Option<SettledProviderEvent>,
+    /// Whether people are told that it waits for them.
+    is_announced: bool,
+    /// Where it is written, if not to the engine's own store.
+    audited: Option<Arc<dyn Store>>,
 }
 
 impl<'e> TransferUpdate<'e> {
@@ -72,6 +79,8 @@ impl<'e> TransferUpdate<'e> {
             lines: Vec::new(),
             discrepancies: Vec::new(),
             event: None,
+            is_announced: false,
+            audited: None,
             transfer,
         }
     }
@@ -163,8 +172,36 @@ impl<'e> TransferUpdate<'e> {
         }
     }
 
+    /// People are told that it waits for them. Nobody looks after it until they have decided.
+    pub(super) fn wait_for_approval(&mut self) {
+        self.transfer.progress.due = None;
+        self.transfer.progress.tries = 0;
+        self.is_announced = true;
+    }
+
+    /// What people have decided. Approved, it is due, and is sent by whoever looks after it first; denied, it is canceled.
+    pub(super) fn decide(&mut self, approval: Approval) {
+        let state = approval.state;
+        self.transfer.progress.approval = Some(approval);
+        self.transfer.updated_at = self.at;
+        match state {
+            ApprovalState::Required => {}
+            ApprovalState::Approved => {
+                self.transfer.progress.tries = 0;
+                self.transfer.progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
+            }
+            ApprovalState::Denied | ApprovalState::Canceled => self.cancel_unsent(),
+        }
+    }
+
+    /// Adds an entry to the audit log in the same commit.
+    pub(super) fn audit(&mut self, origin: &Origin, done: Audited) {
+        self.audited = Some(self.engine.audited(origin, done));
+    }
+
     /// It is canceled, and was certainly never sent.
     pub(super) fn cancel_unsent(&mut self) {
+        self.transfer.progress.sealed_account = None;
         let state = self.transfer.state.clone();
         self.state(TransactionState { status: Status::Canceled, ..state });
         self.step = Some(TransferStep::Release);
@@ -257,17 +294,23 @@ impl<'e> TransferUpdate<'e> {
         };
         let moved = EventKind::of_move(Some(self.from_status), transfer.state.status);
         let corrected = self.is_corrected.then_some(EventKind::NotificationOfChange);
-        let told = moved.into_iter().chain(corrected);
+        let announced = self.is_announced.then_some(EventKind::ApprovalRequired);
+        let told = moved.into_iter().chain(corrected).chain(announced);
         let counts = limit::transfer_counts(transfer.state.status);
+        // Its reservation has no lines of its own: the first change tells what was passed over before.
+        let passed_over =
+            if self.from_revision == 0 { transfer.order.route.attempts.as_slice() } else { &[] };
+        let mut lines: Vec<_> = timeline::route(passed_over, transfer.order.created_at).collect();
+        lines.extend(self.lines);
         let change = TransferChange {
             id: engine.new_id(ChangeId::new)?,
             from_revision: self.from_revision,
             at,
-            state: (self.moved || self.is_corrected).then(|| transfer.state.clone()),
+            state: (self.moved || self.is_corrected || self.is_announced).then(|| transfer.state.clone()),
             progress: transfer.progress.clone(),
             posting,
             counts: (counts != limit::transfer_counts(self.from_status)).then_some(counts),
-            entries: engine.entries(self.lines, self.request.as_deref())?,
+            entries: engine.entries(lines, self.request.as_deref())?,
             exceptions: engine.exceptions_of(self.discrepancies, at)?,
             event: self.event,
             pending_event: (self.from_revision == 0).then(|| engine.new_id(EventId::new)).transpose()?,
@@ -275,7 +318,8 @@ impl<'e> TransferUpdate<'e> {
         };
         let order = &transfer.order;
         failpoint!("transfer.before_change");
-        let changing = || engine.store.change_transfer(order.environment, order.id, &change);
+        let store = self.audited.as_ref().unwrap_or(&engine.store);
+        let changing = || store.change_transfer(order.environment, order.id, &change);
         match engine.retry_until_known(deadline, changing).await? {
             Changed::Done => {
                 failpoint!("transfer.after_change");

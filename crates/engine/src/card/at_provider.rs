@@ -35,7 +35,13 @@ pub(super) fn open_hold_action(payment: &CardPayment) -> Option<&HoldAction> {
 
 /// The account the payment was last sent to.
 pub(super) fn sent_to(payment: &CardPayment) -> Option<&ProviderAccount> {
+    let was_switched = payment.order.route.was_switched();
+    let since = payment.progress.prepared_at;
+    // What was charged before a payment was switched was charged at another provider.
+    let is_here =
+        |attempt: &Attempt| !was_switched || since.is_some_and(|prepared| attempt.created_at >= prepared);
     let sent = payment.attempts.iter().filter(|attempt| attempt.state != AttemptState::Unsent);
+    let sent = sent.filter(|attempt| is_here(attempt));
     let charged = sent.max_by_key(|attempt| attempt.number);
     charged.and_then(|attempt| attempt.account.as_ref()).or(payment.order.account.as_ref())
 }

@@ -12,7 +12,9 @@ use tollgate_domain::{
 use super::{
     CardProvider, MAX_ROUNDS,
     at_provider::open_attempt,
-    confirm::{ConfirmError, Confirmed, EXPIRED, check_open, is_paid, not_configured, too_busy},
+    confirm::{
+        ConfirmError, Confirmed, EXPIRED, check_open, check_unmoved, is_paid, not_configured, too_busy,
+    },
     update::PaymentUpdate,
 };
 use crate::{
@@ -48,12 +50,16 @@ impl Engine {
         charge: Charge,
         request: &str,
     ) -> Result<Confirmed, ConfirmError> {
+        let charges = provider
+            .charges()
+            .ok_or_else(|| not_configured(&payment, vec![format!("providers.{}.adapter", order.provider)]))?;
         let digest = self.source_digest(order, &charge.source);
         let queue_deadline = Instant::now() + QUEUE_TIMEOUT;
         let mut seen = payment;
         let mut rounds = 0;
         loop {
             // Others may have changed it, and time has passed.
+            check_unmoved(&seen, &order.provider)?;
             check_open(&seen, self.clock.now(), Confirmation::Charge)?;
             match plan(&seen, &digest) {
                 Plan::Replay => return Ok(Confirmed { payment: seen, replayed: true }),
@@ -83,7 +89,7 @@ impl Engine {
                             return Err(EXPIRED);
                         }
                         failpoint!("payment.before_charge");
-                        let call = provider.cards.charge(provider.provider, order, &charge).await;
+                        let call = charges.charge(provider.provider, order, &charge).await;
                         failpoint!("payment.after_charge");
                         let payment = Box::pin(self.charged(begun, number, call, request)).await?;
                         return Ok(Confirmed { payment, replayed: false });

@@ -131,7 +131,7 @@ impl Engine {
             payment.progress.preparation,
             Preparation::Preparing | Preparation::Refused | Preparation::Withdrawn
         ) {
-            return Err(ConfirmError::Missing);
+            return Err(if payment.order.route.was_switched() { SWITCHING } else { ConfirmError::Missing });
         }
         if payment.order.flow != Flow::PaymentComponent {
             return Err(ConfirmError::NotConfirmable(
@@ -141,7 +141,7 @@ impl Engine {
         check_ended(&payment)?;
         let provider = self.provider_of_order(view, &payment.order);
         let provider = provider.map_err(|missing| not_configured(&payment, missing))?;
-        let confirmation = provider.cards.confirmation();
+        let confirmation = provider.confirmation();
         check_open(&payment, self.clock.now(), confirmation)?;
         Ok(Confirmable { payment, confirmation })
     }
@@ -176,7 +176,7 @@ impl Engine {
             }
         };
         if confirmed.payment.transaction.is_none() {
-            check_open(&confirmed.payment, self.clock.now(), provider.cards.confirmation())?;
+            check_open(&confirmed.payment, self.clock.now(), provider.confirmation())?;
         }
         Ok(confirmed)
     }
@@ -190,8 +190,10 @@ impl Engine {
     ) -> Result<Confirmed, ConfirmError> {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let asked_at = self.clock.now();
+        let name = payment.order.provider.clone();
         let mut seen = payment;
         for _ in 0..MAX_ROUNDS {
+            check_unmoved(&seen, &name)?;
             if seen.progress.confirmed && is_paid(&seen) {
                 return Ok(Confirmed { payment: seen, replayed: true });
             }
@@ -315,6 +317,16 @@ fn is_under_way(payment: &CardPayment) -> bool {
 
 pub(super) const EXPIRED: ConfirmError =
     ConfirmError::NotConfirmable("This payment was not paid in time and has expired; prepare a new one.");
+
+/// What is switched meanwhile is not confirmed at the provider it leaves.
+pub(super) fn check_unmoved(payment: &CardPayment, provider: &str) -> Result<(), ConfirmError> {
+    let is_leaving = payment.progress.preparation == Preparation::Preparing;
+    if is_leaving || payment.order.provider != provider { Err(SWITCHING) } else { Ok(()) }
+}
+
+const SWITCHING: ConfirmError = ConfirmError::NotConfirmable(
+    "This payment is being switched to another provider; repeat the switch and confirm the component it answers with.",
+);
 
 /// What has expired or was canceled is not confirmed anymore, unless it was paid after all.
 fn check_ended(payment: &CardPayment) -> Result<(), ConfirmError> {

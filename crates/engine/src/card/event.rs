@@ -3,7 +3,7 @@
 use serde_json::json;
 use tollgate_domain::{
     Flow,
-    card::{Discrepancy, DiscrepancyKind, ProviderReport, ProviderStatus, Trigger, discrepancies},
+    card::{CardOrder, Discrepancy, DiscrepancyKind, ProviderReport, ProviderStatus, Trigger, discrepancies},
     id::{EnvironmentId, PaymentId},
     transaction::Status,
 };
@@ -130,7 +130,7 @@ impl Engine {
         match call.outcome {
             // An event's own amounts may be in the buyer's currency, or a part of the payment's: what is read is compared.
             Ok(report) => {
-                take_in(&mut update, &report, notice, provider.cards.confirmation());
+                take_in(&mut update, &report, notice, provider.confirmation());
                 if let Some(news) = notice.dispute.clone() {
                     let call = self.current_dispute(&provider, update.payment(), Some(&news.id)).await;
                     let current = call.and_then(|call| {
@@ -172,7 +172,7 @@ impl Engine {
             let call = provider.cards.read(provider.provider, &payment.order, Subject::Payment(id)).await;
             return Ok(Some(call));
         }
-        match subject(payment, provider.cards.confirmation()) {
+        match subject(payment, provider.confirmation()) {
             Some(subject) => self.read_payment(provider, payment, subject).await.map(Some),
             None => Ok(None),
         }
@@ -198,6 +198,34 @@ impl Engine {
         Ok(payment.filter(is_its).map(|payment| payment.order.id))
     }
 
+    /// Whether nothing was paid at a provider that the payment was switched away from: what was withdrawn or declined there is
+    /// reported by events, too. `Err` says why that is not known yet.
+    async fn is_over_at(
+        &self,
+        payment: &CardPayment,
+        stored: &StoredProviderEvent,
+        notice: &WebhookNotice,
+    ) -> Result<bool, String> {
+        let name = &stored.event.provider;
+        let view = self.view(stored.environment);
+        let Some(Ok(provider)) = view.as_deref().map(|view| self.card_provider(view, name)) else {
+            return Err("waiting: the provider is not configured".to_owned());
+        };
+        let subject = match (&notice.payment, notice.objects.first()) {
+            (Some(payment), _) => Subject::Payment(payment),
+            (None, Some(object)) => Subject::Object(object),
+            (None, None) => return Ok(false),
+        };
+        let order = CardOrder { provider: name.clone(), ..payment.order.clone() };
+        let Call { outcome, logs } = provider.cards.read(provider.provider, &order, subject).await;
+        self.note_calls(stored.environment, name, Some(order.id.to_bytes()), &logs);
+        match outcome {
+            Ok(report) => Ok(!report.provider_status.is_under_way()),
+            Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => Ok(true),
+            Err(error) => Err(format!("waiting for the provider: {}", error.into_transient().reason)),
+        }
+    }
+
     /// An event of a provider that the payment has left, which was proven to have nothing of it: an operator looks at what it
     /// has after all.
     async fn apply_to_left(
@@ -206,13 +234,21 @@ impl Engine {
         stored: &StoredProviderEvent,
         notice: &WebhookNotice,
     ) -> Result<Option<EventOutcome>, StoreError> {
+        let left = &stored.event.provider;
+        let mut update = PaymentUpdate::of(self, payment, Some(&stored.event.request));
+        if update.payment().order.route.was_declined_at(left) {
+            match self.is_over_at(update.payment(), stored, notice).await {
+                Err(why) => return Ok(Some(EventOutcome::Waiting(why))),
+                Ok(true) => return self.finish(update, stored, notice, "switched to another provider").await,
+                Ok(false) => {}
+            }
+        }
         let object = notice.objects.first().cloned().unwrap_or_default();
         let discrepancy = Discrepancy {
             kind: DiscrepancyKind::Reference,
-            expected: format!("the payment at {} only", payment.order.provider),
-            found: format!("{} about {object} at {}", notice.kind, stored.event.provider),
+            expected: format!("the payment at {} only", update.payment().order.provider),
+            found: format!("{} about {object} at {left}", notice.kind),
         };
-        let mut update = PaymentUpdate::of(self, payment, Some(&stored.event.request));
         update.record_discrepancies(vec![discrepancy], &notice.event);
         self.finish(update, stored, notice, "the payment is at another provider").await
     }

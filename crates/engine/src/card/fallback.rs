@@ -3,10 +3,11 @@
 //! A payment leaves a provider in one commit, with the proof that the provider has made nothing: so at any moment the one
 //! provider on record is the only one that may have anything, and after a crash the resolver has one place to look.
 
-use serde_json::json;
 use tokio::time::{Instant, timeout};
 use tollgate_domain::{
+    Flow,
     card::{CardOrder, Preparation},
+    hold::CaptureMode,
     id::ChangeId,
     routing::RouteAttempt,
 };
@@ -18,7 +19,9 @@ use super::{
 };
 use crate::{
     engine::Engine,
-    ports::{CallLog, CardPayment, Changed, PaymentReroute, Progress, StoreError},
+    ports::{
+        CallLog, CardPayment, Changed, HostedCheckout, OrderFault, PaymentReroute, Progress, StoreError,
+    },
     quote::QuoteRequest,
     record::RECORD_TIMEOUT,
     route::{FallbackRules, next_target, skipped},
@@ -31,6 +34,9 @@ pub(super) struct Fallback<'a> {
     pub(super) view: &'a EnvironmentView,
     pub(super) request: QuoteRequest,
     pub(super) rules: FallbackRules,
+    /// Whether this call brought the payment to its provider. Another's may still be under way there, and then a call that was
+    /// not sent proves nothing.
+    pub(super) is_mover: bool,
 }
 
 /// An order at a provider that is ready to take it.
@@ -67,7 +73,17 @@ impl Engine {
     ) -> Option<Ready<'a>> {
         let mut order = order.clone();
         order.route.attempts.push(attempt);
-        let Fallback { view, request, rules } = fallback;
+        self.next_ready(fallback, &order).await
+    }
+
+    /// The order at the next of its targets that can take it; `None` if there is none.
+    pub(super) async fn next_ready<'a>(
+        &'a self,
+        fallback: &Fallback<'a>,
+        order: &CardOrder,
+    ) -> Option<Ready<'a>> {
+        let mut order = order.clone();
+        let Fallback { view, request, rules, .. } = fallback;
         while let Some((target, fee)) = next_target(&mut order.route, view, request, *rules) {
             let (provider, channel) = (target.provider.to_string(), target.channel);
             let lifetime = view.configuration.settings.preparation_lifetime();
@@ -87,49 +103,62 @@ impl Engine {
         view: &'a EnvironmentView,
         order: CardOrder,
     ) -> Result<Ready<'a>, PrepareError> {
-        let found = self.card_provider(view, &order.provider);
+        let found = self.card_provider(view, &order.provider).and_then(|found| {
+            let not_offered = || vec![format!("providers.{}.adapter", order.provider)];
+            found.offers(order.flow).then_some(found).ok_or_else(not_offered)
+        });
         let provider = found
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
         self.admit(view, &order.provider).map_err(PrepareError::CircuitOpen)?;
         // Nothing is promised to be payable for longer than the provider lets it be paid.
-        let longest = provider.cards.max_lifetime(order.flow);
+        let page = provider.cards.hosted_checkout().filter(|_| order.flow == Flow::HostedCheckout);
+        let longest = page.and_then(HostedCheckout::max_lifetime);
         let expires_at = longest.map_or(order.expires_at, |longest| {
             order.expires_at.min(order.created_at.saturating_add(longest))
         });
-        let asks = provider.cards.prepares_at_provider(order.flow);
+        let asked = provider.preparing(order.flow);
+        // A payment that was charged elsewhere says from the beginning where it is now.
+        let asks = asked.is_some() || order.route.was_switched();
         let account = asks.then(|| self.configured_account(order.environment, provider.provider));
         let adapter = provider.provider.adapter.as_str().to_owned();
         let order = CardOrder { adapter, expires_at, account, ..order };
+        if order.capture == CaptureMode::Manual && provider.cards.captures(order.flow).is_none() {
+            return Err(PrepareError::Unacceptable(captures_at_once(order.flow)));
+        }
         let check = provider.cards.check_order(provider.provider, &order).await;
         self.note_calls(order.environment, &order.provider, Some(order.id.to_bytes()), &check.logs);
         check.outcome.map_err(PrepareError::Unacceptable)?;
         Ok(Ready { provider, order })
     }
 
-    /// Records that a payment goes on to another provider. What that one is asked comes afterwards.
+    /// As every payment begins, with the time that whoever works on it has.
+    pub(super) fn untouched_with_lease(&self) -> Progress {
+        let due = Some(self.clock.now().saturating_add(self.options.resolver.lease));
+        Progress { due, ..untouched() }
+    }
+
+    /// Records that a payment goes on to another provider, or is about to leave its own. What that one is asked comes
+    /// afterwards. `None` if the payment changed meanwhile.
     pub(super) async fn reroute(
         &self,
         payment: CardPayment,
         order: CardOrder,
+        progress: Progress,
         logs: &[CallLog],
-    ) -> Result<CardPayment, PrepareError> {
+        request: Option<&str>,
+    ) -> Result<Option<CardPayment>, StoreError> {
         let at = self.clock.now();
         let from = &payment.order.provider;
         self.note_calls(order.environment, from, Some(order.id.to_bytes()), logs);
         let mut lines = timeline::calls(logs, from, at);
-        for attempt in order.route.attempts.iter().skip(payment.order.route.attempts.len()) {
-            let (outcome, reason) = (attempt.outcome.as_str(), &attempt.reason);
-            lines.push((
-                at,
-                "route",
-                json!({ "provider": attempt.provider, "outcome": outcome, "reason": reason }),
-            ));
-        }
+        let known = payment.order.route.attempts.len();
+        lines.extend(timeline::route(order.route.attempts.get(known..).unwrap_or_default(), at));
         let reroute = PaymentReroute {
             id: self.new_id(ChangeId::new)?,
             from_revision: payment.revision,
-            progress: Progress { due: Some(at.saturating_add(self.options.resolver.lease)), ..untouched() },
-            entries: self.entries(lines, Some(&order.request))?,
+            at,
+            progress,
+            entries: self.entries(lines, request.or(Some(&order.request)))?,
             order,
         };
         let (environment, id) = (payment.order.environment, payment.order.id);
@@ -138,11 +167,18 @@ impl Engine {
         match self.retry_until_known(deadline, moving).await? {
             Changed::Done => {
                 let PaymentReroute { order, progress, .. } = reroute;
-                Ok(CardPayment { revision: payment.revision.saturating_add(1), order, progress, ..payment })
+                let mut transaction = payment.transaction;
+                if let Some(moved) = &mut transaction {
+                    moved.updated_at = at;
+                    if payment.order.provider != order.provider {
+                        moved.state.provider_reference = None;
+                    }
+                }
+                let revision = payment.revision.saturating_add(1);
+                Ok(Some(CardPayment { revision, order, progress, transaction, ..payment }))
             }
-            // The resolver has taken it back meanwhile.
-            Changed::Stale => Err(unavailable_now()),
-            Changed::Missing => Err(StoreError::Broken("payment not found".to_owned()).into()),
+            Changed::Stale => Ok(None),
+            Changed::Missing => Err(StoreError::Broken("payment not found".to_owned())),
         }
     }
 
@@ -152,7 +188,7 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: CardPayment,
     ) -> Result<PreparedPayment, PrepareError> {
-        let component = provider.cards.component(provider.provider, None);
+        let component = provider.component(None);
         let component = Some(component.ok_or_else(|| unusable(&payment.order))?);
         let request = payment.order.request.clone();
         let mut update = PaymentUpdate::of(self, payment, Some(&request));
@@ -164,6 +200,18 @@ impl Engine {
             Ok(Ok(None) | Err(_)) | Err(_) => Err(unavailable_now()),
         }
     }
+}
+
+fn captures_at_once(flow: Flow) -> OrderFault {
+    let (what, instead) = match flow {
+        Flow::HostedCheckout => ("hosted page", "use the payment component"),
+        Flow::PaymentComponent => ("component", "use a hosted checkout"),
+    };
+    let message = format!(
+        "cannot be manual: the {what} of the selected provider captures at once; {instead}, or route these payments to \
+         another provider"
+    );
+    OrderFault { field: "capture", message }
 }
 
 /// Why a provider was passed over, in a few words.

@@ -52,7 +52,7 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: CardPayment,
     ) -> Result<bool, StoreError> {
-        let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(false) };
+        let Some(subject) = subject(&payment, provider.confirmation()) else { return Ok(false) };
         let Call { outcome, mut logs } = self.read_payment(provider, &payment, subject).await?;
         let Ok(report) = outcome else { return Ok(false) };
         let mut update = PaymentUpdate::of(self, payment, None);

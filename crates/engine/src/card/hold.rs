@@ -6,7 +6,7 @@ use std::{sync::Arc, time::Duration};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tollgate_domain::{
-    Principal, ServiceReference,
+    Minor, Principal, ServiceReference,
     card::{CardOrder, Preparation, ProviderReport},
     hold::{HoldAction, HoldActionKind, HoldActionStatus},
     id::{EnvironmentId, HoldActionId, PaymentId},
@@ -20,6 +20,7 @@ use super::{
     update::PaymentUpdate,
 };
 use crate::{
+    audit_log::Audited,
     engine::Engine,
     failpoint::failpoint,
     ports::{Call, CardPayment, OrderFault, StoreError},
@@ -43,6 +44,20 @@ pub struct HoldRequest {
     pub amount: Option<Principal>,
     /// Who, where it was an operator.
     pub operator: Option<String>,
+}
+
+impl HoldRequest {
+    /// What the audit log says of an operator's capture or void.
+    pub fn audited(&self, environment: EnvironmentId, reference: ServiceReference) -> Audited {
+        let action = match self.kind {
+            HoldActionKind::Capture => "payment.capture",
+            HoldActionKind::Void => "payment.void",
+        };
+        let amount = self.amount.map(|amount| Minor::from(amount).to_string());
+        Audited::new(action, reference)
+            .in_environment(environment)
+            .after(json!({ "idempotencyKey": self.idempotency_key, "amountMinor": amount }))
+    }
 }
 
 /// A payment that was captured or voided, or is about to be: its transaction says which.
@@ -134,6 +149,11 @@ impl Engine {
             let provider = self.provider_of_order(view, &payment.order).map_err(|missing| {
                 HoldError::NotConfigured { provider: payment.order.provider.clone(), missing }
             })?;
+            let captures = provider.cards.captures(payment.order.flow).ok_or_else(|| {
+                not_allowed(
+                    "This provider neither captures nor voids by API; do it in the provider's dashboard.",
+                )
+            })?;
             let check = self.check_account(environment, sent_to(&payment), provider.provider);
             if check.is_unreachable() {
                 return Err(HoldError::OtherAccount(check.transient_error().reason));
@@ -150,10 +170,8 @@ impl Engine {
             match update.commit().await {
                 Ok(Some(begun)) => {
                     failpoint!("hold.before_send");
-                    let call = provider
-                        .cards
-                        .act_on_hold(provider.provider, &order, &provider_reference, &action)
-                        .await;
+                    let call =
+                        captures.act_on_hold(provider.provider, &order, &provider_reference, &action).await;
                     failpoint!("hold.after_send");
                     let call = unless_elsewhere(call, &check);
                     return Box::pin(self.answer_hold(begun, &action, call, request_id)).await;

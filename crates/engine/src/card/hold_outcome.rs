@@ -55,17 +55,20 @@ impl Engine {
         action: &HoldAction,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
-        let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(()) };
+        let Some(subject) = subject(&payment, provider.confirmation()) else { return Ok(()) };
         let reading = self.read_payment(provider, &payment, subject).await?;
         let mut update = PaymentUpdate::of(self, payment, None);
         let is_read = update.note_reading(reading, check);
         let is_open = open_hold_action(update.payment()).is_some_and(|open| open.id == action.id);
-        let name = held_name(update.payment()).filter(|_| is_read && is_open);
-        if name.is_some() {
+        let captures = provider.cards.captures(update.payment().order.flow);
+        let sending = captures.zip(held_name(update.payment())).filter(|_| is_read && is_open);
+        if sending.is_some() {
             update.lease();
         }
-        let (Some(payment), Some(name)) = (update.commit().await?, name) else { return Ok(()) };
-        let call = provider.cards.act_on_hold(provider.provider, &payment.order, &name, action).await;
+        let (Some(payment), Some((captures, name))) = (update.commit().await?, sending) else {
+            return Ok(());
+        };
+        let call = captures.act_on_hold(provider.provider, &payment.order, &name, action).await;
         let call = unless_elsewhere(call, check);
         self.record_hold_action(payment, action.id, &call, None).await?;
         Ok(())

@@ -29,8 +29,8 @@ use crate::{
     failpoint::failpoint,
     limits::{ExceededLimit, LimitedPayment, exceeded},
     ports::{
-        Call, CallError, CardPayment, Component, Inserted, OrderFault, Prepared, Progress, RejectionKind,
-        StoreError, TransientError,
+        Call, CallError, CardPayment, Component, Embedded, Inserted, OrderFault, Prepared, Progress,
+        RejectionKind, StoreError, TransientError,
     },
     quote::{QuoteRequest, quote_payment},
     rate_limiter::RateLimitExceeded,
@@ -218,7 +218,7 @@ impl Engine {
     ) -> Result<PreparedPayment, PrepareError> {
         let quote_request = request.quote.clone();
         let (order, rules) = self.order(view, request, request_id)?;
-        let fallback = Fallback { view, request: quote_request, rules };
+        let fallback = Fallback { view, request: quote_request, rules, is_mover: true };
         let ready = self.at_first_ready(&fallback, CardOrder { key, ..order }).await?;
         let customer = ready.order.customer_email.as_deref().map(str::to_lowercase);
         let limits = self.limit_uses(
@@ -230,7 +230,7 @@ impl Engine {
                 account: None,
             },
         );
-        if ready.provider.cards.prepares_at_provider(ready.order.flow) {
+        if ready.provider.preparing(ready.order.flow).is_some() {
             self.prepare_at_provider(&fallback, ready, &limits).await
         } else {
             self.prepare_here(&ready.provider, ready.order, &limits).await
@@ -268,7 +268,7 @@ impl Engine {
     }
 
     /// The answer to a key that has prepared a payment. What lets a browser pay is kept nowhere, so that it is asked for again.
-    async fn prepared_again(
+    pub(super) async fn prepared_again(
         &self,
         view: &EnvironmentView,
         payment: CardPayment,
@@ -281,22 +281,22 @@ impl Engine {
         let found = self.provider_of_order(view, order);
         let provider = found
             .map_err(|missing| PrepareError::NotConfigured { provider: order.provider.clone(), missing })?;
-        let reopened = match payment.progress.object.as_deref() {
-            None => None,
-            Some(object) => {
+        let reopened = match (payment.progress.object.as_deref(), provider.cards.embedded()) {
+            (Some(object), Some(Embedded::InBrowser(cards))) => {
                 let check = self.check_account(order.environment, order.account.as_ref(), provider.provider);
                 if check.is_unreachable() {
                     return Err(unusable(order));
                 }
-                let call = provider.cards.reopen(provider.provider, order, object).await;
+                let call = cards.reopen(provider.provider, object).await;
                 self.note_calls(order.environment, &order.provider, Some(order.id.to_bytes()), &call.logs);
                 Some(call.outcome.map_err(|error| match error {
                     CallError::Rejected(_) => unusable(order),
                     CallError::Unsent(transient) | CallError::Unknown(transient) => unavailable(&transient),
                 })?)
             }
+            _ => None,
         };
-        let component = provider.cards.component(provider.provider, reopened.as_ref());
+        let component = provider.component(reopened.as_ref());
         let component = Some(component.ok_or_else(|| unusable(order))?);
         Ok(PreparedPayment { replayed: true, payment, component })
     }
@@ -368,7 +368,7 @@ impl Engine {
         order: CardOrder,
         limits: &[LimitUse],
     ) -> Result<PreparedPayment, PrepareError> {
-        let component = provider.cards.component(provider.provider, None);
+        let component = provider.component(None);
         let component = component.ok_or_else(|| unusable(&order))?;
         let progress = Progress {
             preparation: Preparation::Prepared,
@@ -394,7 +394,7 @@ impl Engine {
     }
 
     /// Asks the provider for a payment that is recorded, and those it can fall back to.
-    async fn prepare_recorded<'a>(
+    pub(super) async fn prepare_recorded<'a>(
         &'a self,
         fallback: &Fallback<'a>,
         provider: CardProvider<'a>,
@@ -402,27 +402,31 @@ impl Engine {
     ) -> Result<PreparedPayment, PrepareError> {
         let (mut provider, mut payment) = (provider, payment);
         loop {
+            let Some(preparing) = provider.preparing(payment.order.flow) else {
+                return self.prepare_rerouted_here(&provider, payment).await;
+            };
             failpoint!("payment.before_prepare");
-            let call = provider.cards.prepare(provider.provider, &payment.order).await;
+            let call = preparing.prepare(provider.provider, &payment.order).await;
             failpoint!("payment.after_prepare");
             let proof = call.outcome.as_ref().err();
             let proof = proof.and_then(|error| proven_nothing(&payment.order.provider, error));
-            let next = match proof.filter(|_| fallback.rules.is_in_time()) {
+            let may_go_on = fallback.is_mover && fallback.rules.is_in_time();
+            let next = match proof.filter(|_| may_go_on) {
                 Some(attempt) => self.at_next_ready(fallback, &payment.order, attempt).await,
                 None => None,
             };
             let Some(next) = next else { return self.record_and_answer(&provider, payment, call).await };
             let order = payment.order.clone();
-            let rerouted = self.reroute(payment, next.order, &call.logs).await;
+            let progress = self.untouched_with_lease();
+            let rerouted = self.reroute(payment, next.order, progress, &call.logs, None).await;
             // Where that could not be recorded, the answer is what is known: the first provider has nothing.
-            payment = rerouted.map_err(|error| match (error, call.outcome) {
-                (PrepareError::Store(_), Err(failed)) => failure_of(&order, failed),
-                (error, _) => error,
+            let rerouted = rerouted.map_err(|error| match call.outcome {
+                Err(failed) => failure_of(&order, failed),
+                Ok(_) => error.into(),
             })?;
+            // Otherwise the resolver has taken it back meanwhile.
+            payment = rerouted.ok_or_else(unavailable_now)?;
             provider = next.provider;
-            if !provider.cards.prepares_at_provider(payment.order.flow) {
-                return self.prepare_rerouted_here(&provider, payment).await;
-            }
         }
     }
 
@@ -445,7 +449,7 @@ impl Engine {
         let component = match payment.order.flow {
             Flow::HostedCheckout => None,
             Flow::PaymentComponent => {
-                let component = provider.cards.component(provider.provider, Some(&prepared));
+                let component = provider.component(Some(&prepared));
                 Some(component.ok_or_else(|| unusable(&payment.order))?)
             }
         };
@@ -461,12 +465,14 @@ impl Engine {
         // Where no provider has to be asked, it can be paid at once.
         let is_prepared = progress.preparation == Preparation::Prepared;
         let new_events = is_prepared.then(|| self.new_event(EventKind::PaymentPrepared)).transpose()?;
+        let passed_over = timeline::route(&order.route.attempts, order.created_at).collect();
+        let entries = self.entries(passed_over, Some(&order.request))?;
         let inserting = || {
             let (environment, new_events) = (order.environment, new_events.as_slice());
             if limits.is_empty() {
-                return self.store.insert_payment(environment, &order, &progress, &[], new_events);
+                return self.store.insert_payment(environment, &order, &progress, &entries, new_events);
             }
-            self.store.insert_limited_payment(environment, &order, &progress, new_events, limits)
+            self.store.insert_limited_payment(environment, &order, &progress, &entries, new_events, limits)
         };
         let deadline = Instant::now() + self.options.request_deadline;
         match self.retry_until_known(deadline, inserting).await? {
@@ -503,10 +509,12 @@ impl Engine {
         call: &Call<Prepared>,
     ) -> Result<CardPayment, PrepareError> {
         let (environment, id) = (payment.order.environment, payment.order.id);
-        let request = payment.order.request.clone();
+        let (request, provider) = (payment.order.request.clone(), payment.order.provider.clone());
         let mut seen = payment;
         for _ in 0..MAX_ROUNDS {
-            if seen.progress.preparation != Preparation::Preparing || seen.progress.object.is_some() {
+            let is_preparing =
+                seen.progress.preparation == Preparation::Preparing && seen.order.provider == provider;
+            if !is_preparing || seen.progress.object.is_some() {
                 break;
             }
             let mut update = PaymentUpdate::of(self, seen, Some(&request));
@@ -523,7 +531,7 @@ impl Engine {
 }
 
 /// What a failed call means to the caller.
-fn failure_of(order: &CardOrder, error: CallError) -> PrepareError {
+pub(super) fn failure_of(order: &CardOrder, error: CallError) -> PrepareError {
     match error {
         CallError::Rejected(rejection) if rejection.kind == RejectionKind::Credentials => unusable(order),
         CallError::Rejected(rejection) => PrepareError::Rejected(rejection.failure),
@@ -531,7 +539,7 @@ fn failure_of(order: &CardOrder, error: CallError) -> PrepareError {
     }
 }
 
-fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepared>) {
+pub(super) fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepared>) {
     match &call.outcome {
         Ok(prepared) => {
             let now = update.now();
@@ -542,6 +550,10 @@ fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepared>) {
             update.objects([prepared.object.clone()].into_iter().chain(prepared.also.iter().cloned()));
             update.preparation(Preparation::Prepared, None);
             update.schedule_next_check();
+        }
+        // A payment that its caller knows is not taken back: the caller, or the resolver, asks again.
+        Err(error) if update.payment().order.route.was_switched() && !is_final(error) => {
+            update.try_again(&error.clone().into_transient());
         }
         // Rejected credentials say nothing about the payment: the response is 503, and the key can be used again.
         Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
@@ -560,6 +572,11 @@ fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepared>) {
         }
         Err(CallError::Unknown(transient)) => update.try_again(transient),
     }
+}
+
+/// Whether the provider has decided.
+fn is_final(error: &CallError) -> bool {
+    matches!(error, CallError::Rejected(rejection) if rejection.kind != RejectionKind::Credentials)
 }
 
 /// The page of an address: a receipt's has the payment in its query.

@@ -38,7 +38,18 @@ impl PaymentUpdate<'_> {
             Preparation::Prepared if status.is_canceled() && !self.was_authorized() => {
                 self.preparation(Preparation::Expired, None);
             }
-            Preparation::Preparing if status.is_canceled() => self.preparation(Preparation::Withdrawn, None),
+            // That is what it has to be before the payment can go on.
+            Preparation::Preparing if status.is_canceled() && self.payment().order.is_leaving() => {
+                self.progress().object = None;
+            }
+            Preparation::Preparing if status.is_canceled() => {
+                let was_switched = self.payment().order.route.was_switched();
+                let end = if was_switched { Preparation::Expired } else { Preparation::Withdrawn };
+                self.preparation(end, None);
+            }
+            Preparation::Preparing if status.is_under_way() && self.payment().order.is_leaving() => {
+                self.stay();
+            }
             // Somebody pays what nobody should know of: it is a payment like any other from now on.
             Preparation::Preparing if status.is_under_way() => self.preparation(Preparation::Prepared, None),
             _ => {}

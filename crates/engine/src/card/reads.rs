@@ -1,5 +1,6 @@
 //! Reading payments, transactions, timelines and what needs a person's eye.
 
+use serde_json::json;
 use tollgate_domain::{
     ServiceReference,
     card::Preparation,
@@ -8,6 +9,8 @@ use tollgate_domain::{
 };
 
 use crate::{
+    audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     ports::{
         CardPayment, Entry, NewCardPosting, PaymentFilter, ProviderEventCursor, ProviderEventState,
@@ -68,6 +71,8 @@ impl Engine {
         let payment = self.store.payment(environment, id).await?.ok_or(ReadError::Missing)?;
         match payment.progress.preparation {
             Preparation::Prepared | Preparation::Expired => Ok(payment),
+            // It could be paid at another provider before.
+            _ if payment.order.route.was_switched() => Ok(payment),
             Preparation::Preparing | Preparation::Refused | Preparation::Withdrawn => Err(ReadError::Missing),
         }
     }
@@ -120,9 +125,14 @@ impl Engine {
         environment: EnvironmentId,
         provider: &str,
         id: &str,
+        origin: &Origin,
     ) -> Result<(), ReadError> {
+        let audited = Audited::new("provider_event.retry", id)
+            .in_environment(environment)
+            .after(json!({ "provider": provider }));
+        let store = self.audited(origin, audited);
         let is_retried =
-            self.store.retry_stored_provider_event(environment, provider, id, self.clock.now()).await?;
+            store.retry_stored_provider_event(environment, provider, id, self.clock.now()).await?;
         is_retried.then_some(()).ok_or(ReadError::Missing)
     }
 
@@ -143,11 +153,13 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         id: ExceptionId,
-        actor: String,
         note: String,
+        origin: &Origin,
     ) -> Result<(), ReadError> {
-        let resolution = Resolution { at: self.clock.now(), actor, note };
-        if self.store.resolve_exception(environment, id, &resolution).await? {
+        let audited =
+            Audited::new("exception.resolve", id).in_environment(environment).after(json!({ "note": note }));
+        let resolution = Resolution { at: self.clock.now(), actor: origin.actor.clone(), note };
+        if self.audited(origin, audited).resolve_exception(environment, id, &resolution).await? {
             return Ok(());
         }
         Err(ReadError::Missing)

@@ -8,7 +8,10 @@ use tollgate_domain::{
     Currency, Minor, ServiceReference,
     card::CardOrder,
     id::{EnvironmentId, PaymentId, RefundId},
-    refund::{FeeRefund, OffStep, Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
+    refund::{
+        FeeRefund, OffStep, Refund, RefundOrigin, RefundReason, RefundReport, RefundStatus, RefundTerms,
+        Refundable,
+    },
     transaction::{Failure, Status},
 };
 
@@ -19,9 +22,10 @@ use super::{
     update::PaymentUpdate,
 };
 use crate::{
+    audit_log::Audited,
     engine::Engine,
     failpoint::failpoint,
-    ports::{Call, CallError, CardPayment, Cards, RejectionKind, StoreError, TransientError},
+    ports::{Call, CallError, CardPayment, Refunds, RejectionKind, StoreError, TransientError},
     provider_account::AccountCheck,
     rate_limiter::RateLimitExceeded,
     snapshot::EnvironmentView,
@@ -41,6 +45,19 @@ pub struct RefundRequest {
     pub terms: RefundTerms,
     /// Who, where it was an operator.
     pub operator: Option<String>,
+}
+
+impl RefundRequest {
+    /// What the audit log says of an operator's refund.
+    pub fn audited(&self, environment: EnvironmentId, reference: ServiceReference) -> Audited {
+        let amount = self.terms.amount.map(|amount| amount.to_string());
+        Audited::new("payment.refund", reference).in_environment(environment).after(json!({
+            "idempotencyKey": self.idempotency_key,
+            "amountMinor": amount,
+            "feeRefund": self.terms.fee_refund.map(FeeRefund::as_str),
+            "reason": self.terms.reason.map(RefundReason::as_str),
+        }))
+    }
 }
 
 /// A refund that was asked for.
@@ -140,7 +157,10 @@ impl Engine {
             if check.is_unreachable() {
                 return Err(RefundError::OtherAccount(check.transient_error().reason));
             }
-            let refund = self.planned(view, provider.cards, &payment, id, &request, request_id)?;
+            let refunds = provider.cards.refunds().ok_or(RefundError::NotRefundable(
+                "This provider takes no refunds by API; refund the payment in the provider's dashboard.",
+            ))?;
+            let refund = self.planned(view, refunds, &payment, id, &request, request_id)?;
             let order = payment.order.clone();
             let provider_reference = paid_as(&payment)?.to_owned();
             let mut update = PaymentUpdate::of(self, payment, Some(request_id));
@@ -152,8 +172,7 @@ impl Engine {
             match update.commit().await {
                 Ok(Some(begun)) => {
                     failpoint!("refund.before_send");
-                    let call =
-                        provider.cards.refund(provider.provider, &order, &provider_reference, &refund).await;
+                    let call = refunds.refund(provider.provider, &order, &provider_reference, &refund).await;
                     failpoint!("refund.after_send");
                     let call = unless_elsewhere(call, &check);
                     return Box::pin(self.answer_refund(begun, refund, call, request_id)).await;
@@ -240,7 +259,7 @@ impl Engine {
     fn planned(
         &self,
         view: &EnvironmentView,
-        cards: &dyn Cards,
+        refunds: &dyn Refunds,
         payment: &CardPayment,
         id: RefundId,
         request: &RefundRequest,
@@ -253,7 +272,7 @@ impl Engine {
             ));
         }
         let terms = request.terms.clone();
-        let share = share(view, Some(cards), payment, terms.amount, terms.fee_refund)?;
+        let share = share(view, Some(refunds), payment, terms.amount, terms.fee_refund)?;
         let now = self.clock.now();
         Ok(Refund {
             id,
@@ -282,8 +301,8 @@ impl Engine {
         let payment = self.store.payment(view.environment.id, id).await?.ok_or(RefundError::Missing)?;
         paid_as(&payment)?;
         let provider = self.provider_of_order(view, &payment.order).ok();
-        let cards = provider.map(|provider| provider.cards);
-        let share = share(view, cards, &payment, amount, fee_refund)?;
+        let refunds = provider.and_then(|provider| provider.cards.refunds());
+        let share = share(view, refunds, &payment, amount, fee_refund)?;
         Ok((payment, share))
     }
 
@@ -340,19 +359,19 @@ impl Engine {
         payment: CardPayment,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
-        let Some(subject) = subject(&payment, provider.cards.confirmation()) else { return Ok(()) };
+        let Some(subject) = subject(&payment, provider.confirmation()) else { return Ok(()) };
         let reading = provider.cards.read(provider.provider, &payment.order, subject).await;
         let mut update = PaymentUpdate::of(self, payment, None);
         let is_read = update.note_reading(reading, check);
         let unsent: Vec<Refund> = unsent_refunds(update.payment()).cloned().collect();
-        let is_sending = is_read && !unsent.is_empty();
-        if is_sending {
+        let refunds = provider.cards.refunds().filter(|_| is_read && !unsent.is_empty());
+        if refunds.is_some() {
             update.lease();
         }
-        let Some(mut payment) = update.commit().await? else { return Ok(()) };
-        for refund in unsent.iter().filter(|_| is_sending) {
+        let (Some(mut payment), Some(refunds)) = (update.commit().await?, refunds) else { return Ok(()) };
+        for refund in &unsent {
             let Ok(reference) = paid_as(&payment) else { break };
-            let call = provider.cards.refund(provider.provider, &payment.order, reference, refund).await;
+            let call = refunds.refund(provider.provider, &payment.order, reference, refund).await;
             let call = unless_elsewhere(call, check);
             payment = self.record_refund(payment.clone(), refund.id, &call, None).await?;
         }
@@ -400,7 +419,7 @@ fn paid_as(payment: &CardPayment) -> Result<&str, RefundError> {
 /// What goes back of a payment as it is.
 fn share(
     view: &EnvironmentView,
-    cards: Option<&dyn Cards>,
+    offered: Option<&dyn Refunds>,
     payment: &CardPayment,
     amount: Option<Minor>,
     fee_refund: Option<FeeRefund>,
@@ -411,7 +430,7 @@ fn share(
     let fee_refund = fee_refund.unwrap_or(view.configuration.settings.fee_refund);
     let share = left.share(fee, amount, fee_refund).ok_or(RefundError::Exceeds { left })?;
     let currency = payment.order.currency;
-    let step = cards.map_or(1, |cards| cards.amount_step(currency));
+    let step = offered.map_or(1, |offered| offered.amount_step(currency));
     let fits = left.check_step(fee, share, fee_refund, step);
     fits.map_err(|off| RefundError::OffStep { currency, off })?;
     Ok(share)

@@ -60,6 +60,9 @@ impl Engine {
         } else {
             provider
         };
+        if is_preparing && payment.order.route.was_switched() {
+            return Box::pin(self.resume_switch(&provider, payment, &check)).await;
+        }
         if is_preparing {
             return self.take_back(&provider, payment, &check).await;
         }
@@ -78,7 +81,7 @@ impl Engine {
         self.look(&provider, payment, &check).await
     }
 
-    async fn hold_payment(
+    pub(super) async fn hold_payment(
         &self,
         payment: CardPayment,
         check: &AccountCheck,
@@ -91,27 +94,30 @@ impl Engine {
         Ok(())
     }
 
-    /// A preparation whose answer was lost: nobody was told of it, so nobody may be able to pay it.
-    async fn take_back(
+    /// A preparation whose answer was lost: nobody was told of it, so nobody may be able to pay it. One that was switched ends
+    /// as its caller knows it.
+    pub(super) async fn take_back(
         &self,
         provider: &CardProvider<'_>,
         payment: CardPayment,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
         let mut payment = payment;
-        if !provider.cards.prepares_at_provider(payment.order.flow) {
+        let was_switched = payment.order.route.was_switched();
+        let end = if was_switched { Preparation::Expired } else { Preparation::Withdrawn };
+        let Some(preparing) = provider.preparing(payment.order.flow) else {
             // It came here from another provider, which has nothing of it; this one was never asked.
             let mut update = PaymentUpdate::of(self, payment, None);
-            update.preparation(Preparation::Withdrawn, None);
+            update.preparation(end, None);
             update.schedule_next_check();
             update.commit().await?;
             return Ok(());
-        }
+        };
         if payment.progress.object.is_none() {
             if !check.is_same(|| provider.cards.can_access_account(provider.provider)).await {
                 return self.hold_payment(payment, check, &[]).await;
             }
-            let call = provider.cards.prepare(provider.provider, &payment.order).await;
+            let call = preparing.prepare(provider.provider, &payment.order).await;
             let mut update = PaymentUpdate::of(self, payment, None);
             update.record_calls(&call.logs);
             let made = match call.outcome {
@@ -141,7 +147,7 @@ impl Engine {
                 _ => return Ok(()),
             }
         }
-        self.withdraw(provider, payment, Preparation::Withdrawn, check).await
+        self.withdraw(provider, payment, end, check).await
     }
 
     /// Nobody paid in time.
@@ -205,6 +211,13 @@ impl Engine {
         attempt: &Attempt,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
+        let Some(charges) = provider.charges() else {
+            let reason = "the adapter cannot be asked about charges anymore".to_owned();
+            let mut update = PaymentUpdate::of(self, payment, None);
+            update.try_again(&TransientError { reason, retry_after: None });
+            update.commit().await?;
+            return Ok(());
+        };
         let now = self.clock.now();
         let charge = self.open_source(&payment.order, attempt);
         let is_same = check.is_same(|| provider.cards.can_access_account(provider.provider)).await;
@@ -212,14 +225,14 @@ impl Engine {
         // It may never have been sent, and nothing is charged anymore once it has expired.
         let is_late = now >= payment.order.expires_at;
         if let Some(charge) = charge.filter(|_| key_is_trusted && !is_late) {
-            let mut call = provider.cards.charge(provider.provider, &payment.order, &charge).await;
+            let mut call = charges.charge(provider.provider, &payment.order, &charge).await;
             call.outcome = call.outcome.map_err(after_a_lost_answer);
             self.record_charge(payment, attempt.number, &call, None).await?;
             return Ok(());
         }
         let is_listed = now >= attempt.created_at.saturating_add(LISTED_AFTER);
         let from = Timestamp::from_unix_millis(attempt.created_at.unix_millis() - CLOCK_SKEW_MILLIS);
-        let call = provider.cards.find_charge(provider.provider, &payment.order, from, now).await;
+        let call = charges.find_charge(provider.provider, &payment.order, from, now).await;
         if !is_same && matches!(call.outcome, Ok(None)) {
             return self.hold_payment(payment, check, &call.logs).await;
         }
@@ -260,7 +273,7 @@ impl Engine {
         payment: CardPayment,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
-        let call: Option<Call<_>> = match subject(&payment, provider.cards.confirmation()) {
+        let call: Option<Call<_>> = match subject(&payment, provider.confirmation()) {
             Some(subject) => Some(self.read_payment(provider, &payment, subject).await?),
             None => None,
         };
@@ -306,7 +319,7 @@ impl Engine {
 }
 
 /// Whether the provider has nothing of the payment: final only where it is the account the payment was sent to.
-fn shows_nothing(call: &Call<ProviderReport>) -> bool {
+pub(super) fn shows_nothing(call: &Call<ProviderReport>) -> bool {
     match &call.outcome {
         Ok(report) => report.provider_status == ProviderStatus::Canceled && report.amount.is_none(),
         Err(CallError::Rejected(rejection)) => rejection.kind == RejectionKind::Missing,
@@ -350,7 +363,7 @@ fn note_withdrawal(
 }
 
 /// The preparation ends unpaid: whatever still waits for its payment is canceled with it.
-fn end(update: &mut PaymentUpdate<'_>, preparation: Preparation, why: Option<&Failure>) {
+pub(super) fn end(update: &mut PaymentUpdate<'_>, preparation: Preparation, why: Option<&Failure>) {
     update.preparation(preparation, why);
     let state = update.payment().transaction.as_ref().map(|transaction| transaction.state.clone());
     if let Some(state) = state.filter(|state| state.status == Status::Pending) {

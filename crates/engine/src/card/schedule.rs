@@ -57,6 +57,11 @@ pub(super) fn next_check(
         }
         return Some(after_lease(payment, now, options));
     }
+    let has_left = payment.order.is_leaving() && payment.progress.object.is_none();
+    if payment.progress.preparation == Preparation::Preparing && has_left && now < payment.order.expires_at {
+        // Its caller decides when it goes on.
+        return Some(payment.order.expires_at);
+    }
     if payment.progress.preparation == Preparation::Preparing || is_charging {
         return Some(after_lease(payment, now, options));
     }

@@ -151,6 +151,16 @@ impl<'e> PaymentUpdate<'e> {
         }
     }
 
+    /// A payment that was to leave its provider does not: there it can be paid, as its caller was told before.
+    pub(super) fn stay(&mut self) {
+        let from = std::mem::replace(&mut self.payment.progress.preparation, Preparation::Prepared);
+        if from != Preparation::Prepared {
+            let to = Preparation::Prepared.as_str();
+            self.line("preparation", json!({ "from": from.as_str(), "to": to, "failure": null }));
+            self.payment.progress.tries = 0;
+        }
+    }
+
     /// What the transaction is from now on.
     pub(super) fn transaction(&mut self, state: TransactionState) {
         let before = self.payment.transaction.as_ref().map(|transaction| &transaction.state);

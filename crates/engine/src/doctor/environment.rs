@@ -7,7 +7,7 @@ use tollgate_domain::{
     Currency, Minor, PaymentMethod, Timestamp, event::EventKind, ledger::Balances, transaction::Status,
 };
 
-use super::{Area, Check, disputes, providers, unreachable};
+use super::{Area, Check, disputes, providers, returns, unreachable};
 use crate::{
     engine::Engine,
     ports::{Activity, Attention, Endpoint, StoreError},
@@ -46,6 +46,8 @@ impl Engine {
         checks.extend(disputes::check(&attention, now));
         checks.extend(counted_checks(&attention));
         checks.extend(self.store.endpoints(id).await?.iter().filter_map(endpoint_check));
+        let thresholds = &view.configuration.settings.return_rates;
+        checks.extend(returns::checks(&self.return_rates(id).await?, thresholds));
         let activity = self.store.activity(id, now.saturating_sub(DAY), now).await?;
         for currency in self.store.wallet_currencies(id).await? {
             let balances = self.store.balances(id, currency).await?;
@@ -104,6 +106,12 @@ fn counted_checks(attention: &Attention) -> Vec<Check> {
             ("exceptions", Area::Exceptions),
             ("discrepancy with a provider is open", "discrepancies with a provider are open"),
             "review them with `tollgate exceptions list` and resolve each",
+        ),
+        (
+            attention.open_approvals,
+            ("approvals", Area::Approvals),
+            ("transfer is waiting for approval", "transfers are waiting for approval"),
+            "see `tollgate approvals list`; approve or deny each",
         ),
         (
             attention.parked_deliveries,

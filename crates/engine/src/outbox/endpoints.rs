@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::{Value, json};
 use tollgate_domain::{
     event::EventFilter,
     id::{EndpointId, EnvironmentId},
@@ -10,6 +11,8 @@ use tollgate_vault::{RandomnessUnavailable, SealError, Secret, SigningSecret};
 
 use super::endpoint_url::{EndpointUrl, InvalidUrl};
 use crate::{
+    audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     ports::{Endpoint, EndpointAdded, EndpointChanged, SealedSecret, StoreError},
 };
@@ -97,6 +100,7 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         new: NewEndpoint,
+        origin: &Origin,
     ) -> Result<CreatedEndpoint, EndpointError> {
         let id = self.new_id(EndpointId::new)?;
         let now = self.clock.now();
@@ -114,7 +118,10 @@ impl Engine {
             failures: 0,
             rests_until: None,
         };
-        match self.store.add_endpoint(environment, &endpoint, MAX_ENDPOINTS).await? {
+        let audited =
+            Audited::new("event_endpoint.create", id).in_environment(environment).after(described(&endpoint));
+        let store = self.audited(origin, audited);
+        match store.add_endpoint(environment, &endpoint, MAX_ENDPOINTS).await? {
             EndpointAdded::Done => Ok(CreatedEndpoint { endpoint, secret }),
             EndpointAdded::TooMany => Err(EndpointError::TooMany),
             EndpointAdded::EnvironmentMissing => Err(EndpointError::Missing),
@@ -135,15 +142,15 @@ impl Engine {
         self.store.endpoint(environment, id).await?.ok_or(EndpointError::Missing)
     }
 
-    /// Changes an endpoint; `actor` is remembered as who disabled it.
+    /// Changes an endpoint; who disabled it is remembered with it.
     pub async fn change_endpoint(
         &self,
         environment: EnvironmentId,
         id: EndpointId,
         change: &EndpointChange,
-        actor: &str,
+        origin: &Origin,
     ) -> Result<Endpoint, EndpointError> {
-        let changed = self.revise(environment, id, |endpoint| {
+        let changed = self.revise(environment, id, "event_endpoint.change", origin, |endpoint| {
             if let Some(url) = &change.url {
                 url.as_str().clone_into(&mut endpoint.url);
             }
@@ -159,7 +166,7 @@ impl Engine {
                 Some(true) => endpoint.disabled = None,
                 // Why it was disabled in the first place is worth more than that somebody agreed.
                 Some(false) if endpoint.disabled.is_none() => {
-                    endpoint.disabled = Some(format!("disabled by {actor}"));
+                    endpoint.disabled = Some(format!("disabled by {}", origin.actor));
                 }
                 Some(false) | None => {}
             }
@@ -175,11 +182,12 @@ impl Engine {
         environment: EnvironmentId,
         id: EndpointId,
         grace: Duration,
+        origin: &Origin,
     ) -> Result<CreatedEndpoint, EndpointError> {
         let (secret, sealed) = self.new_secret(environment, id)?;
         let now = self.clock.now();
         let ends = now.saturating_add(grace);
-        let endpoint = self.revise(environment, id, |endpoint| {
+        let endpoint = self.revise(environment, id, "event_endpoint.rotate_secret", origin, |endpoint| {
             let old = std::mem::take(&mut endpoint.secrets).into_iter().map(|old| SealedSecret {
                 until: Some(old.until.map_or(ends, |until| until.min(ends))),
                 ..old
@@ -195,8 +203,10 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         id: EndpointId,
+        origin: &Origin,
     ) -> Result<(), EndpointError> {
-        if self.store.remove_endpoint(environment, id).await? {
+        let audited = Audited::new("event_endpoint.remove", id).in_environment(environment);
+        if self.audited(origin, audited).remove_endpoint(environment, id).await? {
             return Ok(());
         }
         Err(EndpointError::Missing)
@@ -234,13 +244,20 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         id: EndpointId,
+        action: &'static str,
+        origin: &Origin,
         change: impl Fn(&mut Endpoint) + Send,
     ) -> Result<Endpoint, EndpointError> {
         for _ in 0..MAX_ROUNDS {
             let mut endpoint = self.endpoint(environment, id).await?;
+            let before = described(&endpoint);
             change(&mut endpoint);
             endpoint.updated_at = self.clock.now();
-            match self.store.change_endpoint(environment, &endpoint).await? {
+            let audited = Audited::new(action, id)
+                .in_environment(environment)
+                .before(before)
+                .after(described(&endpoint));
+            match self.audited(origin, audited).change_endpoint(environment, &endpoint).await? {
                 EndpointChanged::Done => return self.endpoint(environment, id).await,
                 EndpointChanged::Missing => return Err(EndpointError::Missing),
                 EndpointChanged::Stale => {}
@@ -248,6 +265,17 @@ impl Engine {
         }
         Err(EndpointError::Busy)
     }
+}
+
+/// An endpoint for the audit log, without its secrets.
+fn described(endpoint: &Endpoint) -> Value {
+    json!({
+        "url": endpoint.url,
+        "events": endpoint.filter.names(),
+        "description": endpoint.description,
+        "disabled": endpoint.disabled,
+        "secrets": endpoint.secrets.len(),
+    })
 }
 
 /// What a sealed secret is bound to: moved to another endpoint, it does not open.

@@ -1,17 +1,22 @@
 //! Reading events and deliveries, and having them sent again.
 
+use serde_json::json;
 use tollgate_domain::{
-    ServiceReference,
+    ServiceReference, Timestamp,
     card::Preparation,
     event::EventKind,
     id::{EndpointId, EnvironmentId, EventId},
+    transaction::Status,
 };
 
 use crate::{
+    audit_log::Audited,
     card::ReadError,
+    configure::Origin,
     engine::Engine,
     ports::{
-        DeliveryQuery, Event, EventDelivery, EventQuery, EventSubject, EventsFrom, Resend, Resent, StoreError,
+        CardPayment, DeliveryQuery, Event, EventDelivery, EventQuery, EventSubject, EventsFrom, Resend,
+        ResendWhich, Resent, StoreError,
     },
 };
 
@@ -90,8 +95,18 @@ impl Engine {
         &self,
         environment: EnvironmentId,
         resend: Resend,
+        origin: &Origin,
     ) -> Result<ResentEvents, ResendError> {
-        let resent = self.store.resend(environment, resend, self.clock.now(), RESENT_AT_ONCE).await?;
+        let subject = match resend.which {
+            ResendWhich::Event(event) => event.to_string(),
+            ResendWhich::Between { .. } => environment.to_string(),
+        };
+        let endpoint = resend.endpoint.map(|endpoint| endpoint.to_string());
+        let audited = Audited::new("event.resend", subject)
+            .in_environment(environment)
+            .after(json!({ "endpointId": endpoint }));
+        let store = self.audited(origin, audited);
+        let resent = store.resend(environment, resend, self.clock.now(), RESENT_AT_ONCE).await?;
         let resent = match resent {
             Resent::Done { deliveries, next_after } => ResentEvents { deliveries, next_after },
             Resent::Missing => return Err(ResendError::Missing),
@@ -107,18 +122,39 @@ impl Engine {
         environment: EnvironmentId,
         event: &Event,
     ) -> Result<Option<EventSubject>, StoreError> {
+        if let Some(circuit) = &event.circuit {
+            return Ok(Some(EventSubject::Circuit(circuit.clone())));
+        }
+        let Some(reference) = event.reference else { return Ok(None) };
         if event.kind == EventKind::PaymentPrepared {
-            let ServiceReference::Card(id) = event.reference else { return Ok(None) };
+            let ServiceReference::Card(id) = reference else { return Ok(None) };
             let payment = self.store.payment(environment, id).await?;
             return Ok(payment.map(|mut payment| {
+                as_it_was(&mut payment, event.at);
                 // Later outcomes have their own events.
                 payment.progress.preparation = Preparation::Prepared;
                 payment.transaction = None;
                 EventSubject::Payment(Box::new(payment))
             }));
         }
-        let transaction = self.store.transaction(environment, event.reference).await?;
+        let transaction = self.store.transaction(environment, reference).await?;
+        // Only a declined payment is switched, so that later events are told at the provider it is at.
+        let may_have_left = matches!(
+            event.kind,
+            EventKind::Transaction(Status::Pending | Status::Processing | Status::Failed)
+        );
+        let left = match reference {
+            ServiceReference::Card(id) if may_have_left => {
+                let payment = self.store.payment(environment, id).await?;
+                payment.and_then(|payment| payment.order.route.left_since(event.at).cloned())
+            }
+            _ => None,
+        };
         Ok(transaction.map(|mut transaction| {
+            if let Some(left) = left {
+                (transaction.provider, transaction.channel) = (left.provider, left.channel);
+                transaction.fee = left.fee;
+            }
             if let Some(state) = &event.state {
                 transaction.state.clone_from(state);
                 transaction.updated_at = event.at;
@@ -126,4 +162,18 @@ impl Engine {
             EventSubject::Transaction(Box::new(transaction))
         }))
     }
+}
+
+/// A payment as it was told of when it could be paid: at the provider it was at, after what had been tried by then.
+fn as_it_was(payment: &mut CardPayment, at: Timestamp) {
+    let order = &mut payment.order;
+    // Its event and the preparation have the same moment; the next provider's may follow within a millisecond of the move.
+    let left = order.route.left.iter().find(|left| left.prepared_at == Some(at));
+    if let Some(left) = left.cloned() {
+        (order.provider, order.channel) = (left.provider, left.channel);
+        (order.fee, order.expires_at) = (left.fee, left.expires_at);
+        payment.progress.prepared_at = left.prepared_at;
+    }
+    let before = order.route.number_of(&order.provider).saturating_sub(1);
+    order.route.attempts.truncate(before);
 }

@@ -139,10 +139,11 @@ mod tests {
         let event = Event {
             id: EventId::from_bytes([2; 16]),
             kind: EventKind::PaymentPrepared,
-            reference: ServiceReference::Card(PaymentId::from_bytes([3; 16])),
+            reference: Some(ServiceReference::Card(PaymentId::from_bytes([3; 16]))),
             at: at(0),
             state: None,
             refund: None,
+            circuit: None,
         };
         ClaimedDelivery {
             environment: EnvironmentId::from_bytes([4; 16]),

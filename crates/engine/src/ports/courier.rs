@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tollgate_domain::transaction::Transaction;
+use tollgate_domain::{circuit::CircuitNotice, transaction::Transaction};
 
 use super::{CardPayment, Event};
 
@@ -50,6 +50,8 @@ pub enum EventSubject {
     Transaction(Box<Transaction>),
     /// The payment as it was prepared.
     Payment(Box<CardPayment>),
+    /// A provider's circuit.
+    Circuit(Box<CircuitNotice>),
 }
 
 /// Writes events as receivers get them.

@@ -7,6 +7,7 @@
 use async_trait::async_trait;
 use tollgate_domain::{
     ServiceReference, Timestamp,
+    circuit::CircuitNotice,
     event::{EventFilter, EventKind},
     id::{EndpointId, EnvironmentId, EventId},
     refund::Refund,
@@ -30,14 +31,30 @@ pub struct NewEvent {
 pub struct Event {
     pub id: EventId,
     pub kind: EventKind,
-    /// To which payment.
-    pub reference: ServiceReference,
+    /// To which payment; `None` for an event about a provider.
+    pub reference: Option<ServiceReference>,
     pub at: Timestamp,
     /// The transaction as it was then. `None` for an event about a preparation, and for what happened before events were
     /// kept: then the transaction is told of as it is.
     pub state: Option<TransactionState>,
     /// The refund as it was then, for an event about one.
     pub refund: Option<Box<Refund>>,
+    /// The provider's circuit, for an event about one.
+    pub circuit: Option<Box<CircuitNotice>>,
+}
+
+/// An event about a provider's circuit, to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewCircuitEvent {
+    pub id: EventId,
+    pub at: Timestamp,
+    pub notice: CircuitNotice,
+}
+
+impl NewCircuitEvent {
+    pub const fn kind(&self) -> EventKind {
+        if self.notice.is_open { EventKind::CircuitOpened } else { EventKind::CircuitClosed }
+    }
 }
 
 /// A secret that deliveries are signed with.
@@ -321,6 +338,22 @@ pub trait OutboxStore: Send + Sync + 'static {
 
     /// The event, if there is one.
     async fn find_event(&self, environment: EnvironmentId, id: EventId) -> Result<Option<Event>, StoreError>;
+
+    /// The latest event about a provider's circuit.
+    async fn last_circuit_event(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+    ) -> Result<Option<Event>, StoreError>;
+
+    /// Writes an event about a provider's circuit, with a delivery for every endpoint that wants it, if `last` is still the
+    /// latest event about it: of several nodes that tell the same, one does. `false` if another came first.
+    async fn append_circuit_event(
+        &self,
+        environment: EnvironmentId,
+        event: &NewCircuitEvent,
+        last: Option<EventId>,
+    ) -> Result<bool, StoreError>;
 
     /// Deliveries, those of the newest events first and by endpoint within one event; below `before` if given.
     async fn deliveries(

@@ -145,13 +145,15 @@ pub struct PaymentChange {
     pub new_events: Vec<NewEvent>,
 }
 
-/// A payment that goes on to the next target of its route: everything in it, or nothing.
+/// A payment that goes on to the next target of its route: everything in it, or nothing. One that its caller switches after a
+/// decline takes its failed transaction along; any other has none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentReroute {
     /// Made twice, it is made once.
     pub id: ChangeId,
     /// The revision it was decided on.
     pub from_revision: u64,
+    pub at: Timestamp,
     /// The order at its new provider.
     pub order: CardOrder,
     pub progress: Progress,
@@ -340,6 +342,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         environment: EnvironmentId,
         order: &CardOrder,
         progress: &Progress,
+        entries: &[Entry],
         new_events: &[NewEvent],
         limits: &[LimitUse],
     ) -> Result<Inserted, StoreError>;

@@ -71,6 +71,13 @@ pub trait ProviderChecks: Send + Sync {
     /// check that did not pass. A check that depends on one that did not pass is left out.
     async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>);
 
-    /// Makes sure that an endpoint sends every event we need to this URL; makes one only where none does.
-    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook>;
+    /// Makes sure that an endpoint sends every event we need to this URL; makes one only where none does. `None` if only a
+    /// person can make one, in the provider's dashboard.
+    async fn register_webhook(
+        &self,
+        _provider: &Provider,
+        _new: NewWebhook<'_>,
+    ) -> Option<Call<RegisteredWebhook>> {
+        None
+    }
 }

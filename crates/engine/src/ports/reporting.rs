@@ -56,6 +56,14 @@ pub struct Activity {
     pub organization_fee_minor: i64,
 }
 
+/// Transfers of some time that were sent, and why some of them failed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReturnCounts {
+    pub sent: u64,
+    /// By failure code.
+    pub by_code: Vec<(String, u64)>,
+}
+
 /// A payment of the past as its routing and its fee were decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastPayment {
@@ -96,6 +104,8 @@ pub struct Attention {
     pub waiting_provider_events: u32,
     /// Events of providers that failed too often and wait for an operator.
     pub parked_provider_events: u32,
+    /// Transfers that wait for people's approval.
+    pub open_approvals: u32,
     /// Disputes that are not decided.
     pub open_disputes: u32,
     /// Until when the next of those that want evidence wants it, where the provider said so.
@@ -159,6 +169,14 @@ pub trait ReportingStore: Send + Sync + 'static {
         from: Timestamp,
         until: Timestamp,
     ) -> Result<Vec<Activity>, StoreError>;
+
+    /// How many transfers were sent in these hours, and by which codes those of them that failed did.
+    async fn return_counts(
+        &self,
+        environment: EnvironmentId,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<ReturnCounts, StoreError>;
 
     /// The latest payments of an environment whatever their outcome, newest first: card payments from their preparation
     /// on, and transfers; of one method if given.

@@ -64,14 +64,23 @@ pub struct QuoteCount {
     pub count: u64,
 }
 
+/// When a key last opened something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyUse {
+    pub environment: EnvironmentId,
+    pub key: KeyId,
+    pub at: Timestamp,
+}
+
 /// The part of the store that keeps calls.
 #[async_trait]
 pub trait RequestLogStore: Send + Sync + 'static {
-    /// Keeps calls, each once, and adds to the quotes of their hours.
+    /// Keeps calls, each once, adds to the quotes of their hours, and notes the latest use of keys.
     async fn record_requests(
         &self,
         requests: &[LoggedRequest],
         quotes: &[QuoteCount],
+        uses: &[KeyUse],
     ) -> Result<(), StoreError>;
 
     /// Calls of an environment, newest first, below `before` if given.

@@ -10,6 +10,8 @@ use super::StoreError;
 pub enum SealedKind {
     /// Documents, in all versions, with the secrets of providers.
     Configuration,
+    /// Changes of the configuration that wait for approval.
+    Proposal,
     /// Lists of the secrets that sign events.
     Endpoint,
     /// Tokens of cards whose charge is not decided.
@@ -23,8 +25,9 @@ pub enum SealedKind {
 }
 
 impl SealedKind {
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Configuration,
+        Self::Proposal,
         Self::Endpoint,
         Self::CardSource,
         Self::SealingKey,
@@ -36,6 +39,7 @@ impl SealedKind {
     pub const fn describe(self) -> &'static str {
         match self {
             Self::Configuration => "configurations",
+            Self::Proposal => "proposed configurations",
             Self::Endpoint => "event endpoints",
             Self::CardSource => "card tokens",
             Self::SealingKey => "sealing keys",
@@ -49,7 +53,7 @@ impl SealedKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SealedPlace {
     pub environment: EnvironmentId,
-    /// A payment's, transfer's, endpoint's or key's; the environment's own for a configuration.
+    /// A payment's, transfer's, endpoint's, approval's or key's; the environment's own for a configuration.
     pub id: [u8; 16],
     /// An attempt's number or a configuration's version; 0 for what has none.
     pub number: i64,

@@ -6,7 +6,7 @@
 use async_trait::async_trait;
 use tollgate_domain::{
     Timestamp,
-    id::{ChangeId, EnvironmentId, KeyId, SealingKeyId},
+    id::{EnvironmentId, KeyId, SealingKeyId, UserId},
 };
 
 use super::StoreError;
@@ -19,17 +19,6 @@ pub struct SealingKey {
     pub created_at: Timestamp,
 }
 
-/// Who makes a change, in which request, and when. It is written in the same unit as the change itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChangeOrigin {
-    /// The change's own id: time-ordered, as an audit log wants it.
-    pub id: ChangeId,
-    pub actor: String,
-    /// The id of the request.
-    pub request: String,
-    pub at: Timestamp,
-}
-
 /// What was done to a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyAction {
@@ -40,9 +29,10 @@ pub enum KeyAction {
 }
 
 impl KeyAction {
-    const ALL: [Self; 3] = [Self::Issued, Self::Rotated, Self::Revoked];
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Issued, Self::Rotated, Self::Revoked];
 
-    /// The word that is stored and shown.
+    /// The word that is shown.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Issued => "issued",
@@ -51,18 +41,32 @@ impl KeyAction {
         }
     }
 
-    /// The action of this word.
-    pub fn parse(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|action| action.as_str() == text)
+    /// What the audit log calls it.
+    pub const fn audited(self) -> &'static str {
+        match self {
+            Self::Issued => "key.issue",
+            Self::Rotated => "key.rotate",
+            Self::Revoked => "key.revoke",
+        }
+    }
+
+    /// The action that the audit log calls this.
+    pub fn parse(audited: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|action| action.audited() == audited)
     }
 }
 
-/// A change of a key, as it was recorded.
+/// A change of a key, as the audit log has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyChange {
     pub key: KeyId,
     pub action: KeyAction,
-    pub origin: ChangeOrigin,
+    /// Everybody who may hold the credential that it was done with, and so may have seen a key that was issued.
+    pub people: Vec<UserId>,
+    pub actor: String,
+    /// The id of the request.
+    pub request: String,
+    pub at: Timestamp,
 }
 
 /// The part of the store that keeps secrets short-lived and changes attributed.
@@ -93,7 +97,7 @@ pub trait SecurityStore: Send + Sync + 'static {
     /// Whether a session was ended.
     async fn is_session_ended(&self, session: &[u8; 16]) -> Result<bool, StoreError>;
 
-    /// What was done to the keys from `first` to `last`, key by key, the oldest first.
+    /// What the audit log has on the keys from `first` to `last`, key by key, the oldest first.
     async fn key_changes(
         &self,
         environment: EnvironmentId,

@@ -12,8 +12,9 @@ use tollgate_domain::{
 };
 
 use super::{
-    BooksStore, ChangeOrigin, InspectionStore, LimitStore, OutboxStore, PaymentStore, PeopleStore,
-    ReportingStore, RequestLogStore, SealedStore, SecurityStore, TransferStore, UserState,
+    AuditLogStore, BooksStore, ErasureStore, InspectionStore, LimitStore, OutboxStore, PaymentStore,
+    PeopleStore, ProposalStore, ReportingStore, RequestLogStore, SealedStore, SecurityStore, TransferStore,
+    UserState,
 };
 
 /// Why a unit of work did not respond.
@@ -86,7 +87,7 @@ pub enum Rotated {
 }
 
 /// A configuration to be put in force.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigChange {
     /// The change's own id: putting it twice stores it once.
     pub id: ChangeId,
@@ -232,8 +233,11 @@ pub trait Store:
     + BooksStore
     + RequestLogStore
     + PeopleStore
+    + ProposalStore
     + LimitStore
     + SealedStore
+    + AuditLogStore
+    + ErasureStore
 {
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;
@@ -283,27 +287,25 @@ pub trait Store:
     /// The environment, if there is one.
     async fn environment(&self, id: EnvironmentId) -> Result<Option<Environment>, StoreError>;
 
-    /// Stores a new key of `key.environment`, and who issued it.
-    async fn issue_key(&self, key: &KeyRecord, origin: &ChangeOrigin) -> Result<Issued, StoreError>;
+    /// Stores a new key of `key.environment`.
+    async fn issue_key(&self, key: &KeyRecord) -> Result<Issued, StoreError>;
 
-    /// Revokes a key, whatever its state, at the origin's moment, and keeps who did.
+    /// Revokes a key, whatever its state.
     async fn revoke_key(
         &self,
         environment: EnvironmentId,
         key: KeyId,
-        origin: &ChangeOrigin,
+        at: Timestamp,
     ) -> Result<Revoked, StoreError>;
 
     /// Stores `replacement` and lets `key` end at `old_ends_at`, both or neither. `key` must be live at
     /// `replacement.created_at` and not rotated before; a repetition with the same replacement is done already.
-    /// Who did it is kept with both keys.
     async fn rotate_key(
         &self,
         environment: EnvironmentId,
         key: KeyId,
         replacement: &KeyRecord,
         old_ends_at: Timestamp,
-        origin: &ChangeOrigin,
     ) -> Result<Rotated, StoreError>;
 
     /// A key of this environment, whatever its state.

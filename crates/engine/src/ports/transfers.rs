@@ -7,7 +7,8 @@ use async_trait::async_trait;
 use tollgate_domain::{
     Currency, Minor, Timestamp,
     ach::TransferOrder,
-    id::{ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
+    approval::{Approval, ApprovalState},
+    id::{ApprovalId, ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
     ledger::{self, PostingCause},
     limit::LimitUse,
     transaction::TransactionState,
@@ -32,6 +33,16 @@ pub struct TransferProgress {
     pub waiting: Option<String>,
     /// When its cancellation was asked for; `None` once that is decided.
     pub cancel_requested_at: Option<Timestamp>,
+    /// What people have to decide, or have decided, before it is sent.
+    pub approval: Option<Approval>,
+}
+
+/// Which approvals are wanted, newest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ApprovalQuery {
+    pub state: Option<ApprovalState>,
+    pub before: Option<ApprovalId>,
+    pub limit: u32,
 }
 
 /// A transfer with all that belongs to it, seen at one moment.
@@ -49,6 +60,13 @@ pub struct Transfer {
     /// Its transaction's state; the provider's name for the transfer is its `provider_reference`.
     pub state: TransactionState,
     pub updated_at: Timestamp,
+}
+
+impl Transfer {
+    /// Since when it may have been sent: since it was made, or since people have approved it.
+    pub fn sendable_since(&self) -> Timestamp {
+        self.progress.approval.as_ref().and_then(Approval::approved_at).unwrap_or(self.order.created_at)
+    }
 }
 
 /// A transfer to be made. It begins `pending`.
@@ -246,6 +264,27 @@ pub trait TransferStore: Send + Sync + 'static {
         before: Option<TransactionId>,
         limit: u32,
     ) -> Result<Vec<Transfer>, StoreError>;
+
+    /// Transfers that wait for people's approval or did.
+    async fn approvals(
+        &self,
+        environment: EnvironmentId,
+        query: ApprovalQuery,
+    ) -> Result<Vec<Transfer>, StoreError>;
+
+    /// The transfer that an approval is about.
+    async fn approval(
+        &self,
+        environment: EnvironmentId,
+        id: ApprovalId,
+    ) -> Result<Option<Transfer>, StoreError>;
+
+    /// Whether people have approved a transfer to this bank account before, by its digest.
+    async fn is_approved_account(
+        &self,
+        environment: EnvironmentId,
+        account: &[u8; 32],
+    ) -> Result<bool, StoreError>;
 
     /// Recomputes every balance from its entries and checks what must always hold: each posting's entries sum to zero;
     /// each balance is the sum of its entries and, but for the outside world's side, never negative; what is reserved is

@@ -1,4 +1,4 @@
-//! The valid personal tokens, found by their digests.
+//! The people who operate the service, and their valid personal tokens, found by their digests.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,12 +22,14 @@ pub struct LiveToken {
     pub user: Arc<User>,
     digest: Digest,
     expires_at: Timestamp,
+    issuers: Arc<[UserId]>,
 }
 
 impl LiveToken {
     /// Who presents it.
     pub fn identity(&self) -> Identity {
-        Identity::User { user: Arc::clone(&self.user), token: self.id }
+        let (user, issuers) = (Arc::clone(&self.user), Arc::clone(&self.issuers));
+        Identity::User { user, token: Some(self.id), issuers }
     }
 
     fn is_expired(&self, now: Timestamp) -> bool {
@@ -35,9 +37,10 @@ impl LiveToken {
     }
 }
 
-/// Everybody who has a token.
+/// Everybody who was not removed, and their tokens.
 #[derive(Debug, Clone, Default)]
 pub(super) struct People {
+    users: HashMap<UserId, Arc<User>>,
     tokens: HashMap<TokenId, LiveToken>,
     /// By the digest's first eight bytes; the whole digest is then compared in constant time.
     buckets: HashMap<u64, Vec<TokenId>>,
@@ -51,6 +54,16 @@ impl People {
         if token.is_expired(now) { Err(KeyRejection::Expired) } else { Ok(token) }
     }
 
+    pub(super) fn user(&self, id: UserId) -> Option<&Arc<User>> {
+        self.users.get(&id)
+    }
+
+    pub(super) fn user_of_email(&self, email: &str) -> Option<&Arc<User>> {
+        // Only ASCII letters are alike in both cases here: others have look-alikes that become them.
+        let email = email.to_ascii_lowercase();
+        self.users.values().find(|user| user.email == email)
+    }
+
     pub(super) fn token_of_id(&self, id: TokenId, now: Timestamp) -> Option<&LiveToken> {
         self.tokens.get(&id).filter(|token| !token.is_expired(now))
     }
@@ -59,14 +72,17 @@ impl People {
     pub(super) fn with(mut self, users: Vec<UserState>) -> Self {
         let touched: HashSet<UserId> = users.iter().map(|state| state.user.id).collect();
         self.tokens.retain(|_, token| !touched.contains(&token.user.id));
+        self.users.retain(|id, _| !touched.contains(id));
         for UserState { user, tokens } in users.into_iter().filter(|state| state.user.removed_at.is_none()) {
             let user = Arc::new(user);
+            self.users.insert(user.id, Arc::clone(&user));
             for token in tokens.into_iter().filter(|token| token.revoked_at.is_none()) {
                 let live = LiveToken {
                     id: token.id,
                     user: Arc::clone(&user),
                     digest: Digest::from_bytes(token.digest),
                     expires_at: token.expires_at,
+                    issuers: token.issuers.into(),
                 };
                 self.tokens.insert(token.id, live);
             }

@@ -76,7 +76,7 @@ impl Engine {
     ) -> Result<(), WebhookError> {
         let view = self.view(environment).ok_or(WebhookError::Missing)?;
         let provider = view.configuration.providers.get(provider_name).ok_or(WebhookError::Missing)?;
-        let reader = self.adapters.webhooks(provider.adapter).ok_or(WebhookError::Missing)?;
+        let reader = self.adapters.capabilities(provider.adapter).webhooks.ok_or(WebhookError::Missing)?;
         let now = self.clock.now();
         let url = self.webhook_url(environment, provider_name);
         reader.verify(provider, InboundWebhook { url: &url, headers, body }, now)?;

@@ -14,7 +14,7 @@ use crate::{
         config::{self, BANK, INTENTS, REGISTER, REGISTER_FROM},
         every_step::{Retry, UseCase, fails_at_every_step},
         faults::Fault,
-        requests::charge_of,
+        requests::{charge_of, origin},
         world::World,
     },
     webhooks::event,
@@ -50,7 +50,7 @@ impl UseCase for UseConfiguredAccount {
     }
 
     async fn act(&self, world: &World) -> Self::Answer {
-        world.engine().use_configured_account(world.environment, self.0, "a test", "req").await
+        world.engine().use_configured_account(world.environment, self.0, &origin()).await
     }
 
     async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
@@ -78,7 +78,7 @@ async fn only_a_payment_of_a_configured_provider_can_be_decided_about() {
     let unknown = tollgate_domain::id::TransferId::from_bytes([7; 16]);
     let decide = async |id| {
         let reference = ServiceReference::Ach(id);
-        world.engine().use_configured_account(world.environment, reference, "a test", "req").await
+        world.engine().use_configured_account(world.environment, reference, &origin()).await
     };
     assert!(matches!(decide(unknown).await, Err(UseAccountError::Missing)));
     world.configure(json!({})).await;

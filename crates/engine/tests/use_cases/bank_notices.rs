@@ -7,10 +7,10 @@ use tollgate_domain::{
     id::TransferId,
     transaction::Status,
 };
-use tollgate_engine::{ReadError, notifications_of_change};
+use tollgate_engine::{Origin, ReadError, notifications_of_change};
 
 use crate::{
-    support::{config::BANK, world::World},
+    support::{config::BANK, requests::origin, world::World},
     webhooks::event,
 };
 
@@ -63,7 +63,8 @@ async fn a_correction_is_reported_sealed_and_shown_on_request() {
         created_at: Some("2026-11-04T10:00:00Z".to_owned()),
         ..Correction::default()
     };
-    let reveal = async || engine.reveal_corrected_accounts(world.environment, id, "ann", "req_reveal").await;
+    let ann = Origin { actor: "ann".to_owned(), ..origin() };
+    let reveal = async || engine.reveal_corrected_accounts(world.environment, id, &ann).await;
     assert!(matches!(reveal().await, Err(ReadError::Missing)));
     world.providers.records().transfer().corrections = vec![correction(Some("000987654321"))];
     for number in 1..=2 {

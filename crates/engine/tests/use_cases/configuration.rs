@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tollgate_domain::{Flow, card::Preparation};
-use tollgate_engine::{ConfigureError, ports::StoreError};
+use tollgate_engine::{ConfigureError, Configured, ports::StoreError};
 
 use crate::support::{
     config,
@@ -38,7 +38,10 @@ impl<const EXPECTS: bool> UseCase for Put<EXPECTS> {
     async fn act(&self, world: &World) -> Self::Answer {
         let engine = world.engine();
         let put = engine.put_config(world.environment, changed(), EXPECTS.then_some(1), origin()).await;
-        put.map(|applied| applied.version)
+        put.map(|applied| match applied.outcome {
+            Configured::InForce { version } => version,
+            proposed @ Configured::Proposed { .. } => panic!("{proposed:?}"),
+        })
     }
 
     async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
@@ -125,7 +128,8 @@ async fn a_restored_version_does_not_take_the_current_secrets_to_its_old_address
     world.configure(config::document()).await;
     let restored = world.engine().restore_config(world.environment, 2, 3, origin()).await;
     assert!(matches!(restored, Err(ConfigureError::Faulty(_))), "{restored:?}");
-    assert_eq!(world.engine().restore_config(world.environment, 1, 3, origin()).await.unwrap(), 4);
+    let restored = world.engine().restore_config(world.environment, 1, 3, origin()).await.unwrap();
+    assert_eq!(restored, Configured::InForce { version: 4 });
 }
 
 /// Thousands of rules take seconds to compile, and a task that computes for seconds holds up all others.

@@ -7,14 +7,14 @@ use crate::support::{
     every_step::{Retry, UseCase, fails_at_every_step},
     faults::{Fault, lock},
     receiver::ENDPOINT_URL,
-    requests::look_at,
+    requests::{look_at, origin},
     world::World,
 };
 
 async fn add_endpoint(world: &World, filter: EventFilter) {
     let url = world.engine().endpoint_url(ENDPOINT_URL).unwrap();
     let new = NewEndpoint { url, filter, description: None };
-    world.engine().add_endpoint(world.environment, new).await.unwrap();
+    world.engine().add_endpoint(world.environment, new, &origin()).await.unwrap();
 }
 
 /// Prepares a payment and pays it; neither event is delivered yet.

@@ -11,7 +11,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::{
     Engine, NewKey, StartError, SystemClock,
-    ports::{AchTransfers, Adapters, Cards, WebhookReader},
+    ports::{Adapters, Capabilities},
 };
 use tollgate_store::Options;
 use tollgate_vault::{Digest, MasterKey, Secret};
@@ -22,16 +22,8 @@ use crate::support::requests::origin;
 struct NoWires;
 
 impl Adapters for NoWires {
-    fn cards(&self, _: Adapter) -> Option<&dyn Cards> {
-        None
-    }
-
-    fn transfers(&self, _: Adapter) -> Option<&dyn AchTransfers> {
-        None
-    }
-
-    fn webhooks(&self, _: Adapter) -> Option<&dyn WebhookReader> {
-        None
+    fn capabilities(&self, _: Adapter) -> Capabilities<'_> {
+        Capabilities::default()
     }
 }
 
@@ -51,10 +43,11 @@ impl World {
     async fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let engine = start(&folder, MASTER_KEY).await.unwrap();
-        let organization = engine.create_organization("Acme".to_owned()).await.unwrap();
-        let application = engine.create_application(organization.id, "Shop".to_owned()).await.unwrap();
+        let organization = engine.create_organization("Acme".to_owned(), &origin()).await.unwrap();
+        let application =
+            engine.create_application(organization.id, "Shop".to_owned(), &origin()).await.unwrap();
         let name = EnvironmentName::parse("test").unwrap();
-        let environment = engine.create_environment(application.id, name).await.unwrap().id;
+        let environment = engine.create_environment(application.id, name, &origin()).await.unwrap().id;
         Self { folder, engine, environment }
     }
 

@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::sleep;
-use tollgate_domain::{ServiceReference, ach::TransferRail, transaction::Status};
+use tollgate_domain::{ServiceReference, ach::TransferRail, routing::RouteOutcome, transaction::Status};
 use tollgate_engine::{TransferError, ports::RejectionKind};
 
-use crate::support::{
-    config::{self, BANK},
-    faults::Fault,
-    world::World,
+use crate::{
+    fallbacks::{self, OTHER_BANK},
+    support::{
+        config::{self, BANK},
+        faults::Fault,
+        world::World,
+    },
 };
 
 const KEY: &str = "a caller's key";
@@ -112,5 +115,39 @@ async fn what_a_rail_needs_is_named() {
         let Err(TransferError::NotConfigured { missing, .. }) = refused else { panic!("{refused:?}") };
         assert_eq!(missing, [format!("providers.{BANK}.funding.{field}")]);
         assert_eq!(world.transactions().await, []);
+    }
+}
+
+/// A provider that does not reach the bank instantly, or does not say, has only been asked: the fallback is tried.
+#[tokio::test(start_paused = true)]
+async fn an_instant_transfer_that_one_provider_cannot_carry_goes_to_the_fallback() {
+    let cases: [(Option<TransferRail>, Option<Fault>); 4] = [
+        (None, None),
+        (Some(TransferRail::FedNow), Some(Fault::ProviderUnsent)),
+        (Some(TransferRail::FedNow), Some(Fault::ProviderUnknown { done: false })),
+        (Some(TransferRail::FedNow), Some(Fault::ProviderRejects(RejectionKind::Credentials))),
+    ];
+    for (rail, fault) in cases {
+        let world = world_with(rail).await;
+        let mut document = fallbacks::document();
+        document["routing"]["ach"]["default"]["channel"] = json!("instant");
+        document["providers"][BANK]["funding"]["companyName"] = json!("Acme");
+        // Instant transfers have no fee here.
+        document["settings"]["fallbackMayCostMore"] = json!(true);
+        world.configure(document).await;
+        if let Some(fault) = fault {
+            world.faults.arm(fault, 1);
+        }
+        let made = world.send(KEY, 10_000).await.unwrap().transfer;
+        world.faults.disarm();
+        assert_eq!((made.order.provider.as_str(), made.order.rail), (OTHER_BANK, Some(TransferRail::Ach)));
+        let attempt = &made.order.route.attempts[0];
+        assert_eq!((attempt.provider.as_str(), attempt.outcome), (BANK, RouteOutcome::Skipped), "{fault:?}");
+        let again = world.send(KEY, 10_000).await.unwrap();
+        assert!(again.replayed);
+        assert_eq!(again.transfer.order.provider, OTHER_BANK);
+        assert_eq!(world.providers.records().transfers.len(), 1);
+        world.settle().await;
+        world.check().await;
     }
 }

@@ -3,9 +3,12 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
-use tollgate_domain::tenant::{KeyKind, KeyRecord};
+use tollgate_domain::{
+    key_scope::{Endpoint, KeyScope},
+    tenant::{KeyKind, KeyRecord},
+};
 use tollgate_engine::{
-    KeyError, KeyRejection, NewKey,
+    KeyError, KeyRejection, KeyRequest, NewKey, RotationRequest,
     ports::{Page, StoreError},
 };
 use tollgate_vault::Digest;
@@ -153,4 +156,69 @@ async fn a_rotated_key_ends_with_its_grace() {
     assert_eq!((opens(&world, &old).await, opens(&world, &new).await), (Ok(()), Ok(())));
     sleep(Duration::from_millis(1)).await;
     assert_eq!((opens(&world, &old).await, opens(&world, &new).await), (Err(KeyRejection::Expired), Ok(())));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_limited_key_is_replaced_by_one_with_the_same_limits_and_lifetime() {
+    let world = World::new().await;
+    let engine = world.engine();
+    let day = Duration::from_hours(24);
+    let request = KeyRequest {
+        kind: KeyKind::Secret,
+        name: Some("Billing".to_owned()),
+        scope: KeyScope {
+            endpoints: Some(vec![Endpoint::ALL[0]]),
+            addresses: Some(vec!["10.0.0.0/8".parse().unwrap()]),
+        },
+        expires_at: Some(engine.clock().now().saturating_add(30 * day)),
+    };
+    let old = engine.issue_key(world.environment, request, origin()).await.unwrap();
+    assert_eq!(opens(&world, &old).await, Ok(()));
+    sleep(29 * day).await;
+    let new = engine.rotate_key(world.environment, old.record.id, 10 * day, origin()).await.unwrap();
+    assert_eq!(new.record.name, old.record.name);
+    assert_eq!(new.record.scope, old.record.scope);
+    let lifetime = new.record.expires_at.unwrap().since(new.record.created_at);
+    assert!(lifetime.abs_diff(30 * day) < Duration::from_mins(1), "{lifetime:?}");
+    let listed = keys(&world).await;
+    assert_eq!(listed[0].expires_at, old.record.expires_at, "rotation does not prolong the old one");
+    sleep(2 * day).await;
+    assert_eq!(opens(&world, &old).await, Err(KeyRejection::Expired));
+    assert_eq!(opens(&world, &new).await, Ok(()));
+    // What is given takes the place of what the old key had.
+    let rotation = RotationRequest {
+        name: Some("Shop".to_owned()),
+        endpoints: Some(vec![Endpoint::ALL[1]]),
+        ..RotationRequest::from(GRACE)
+    };
+    let newest = engine.rotate_key(world.environment, new.record.id, rotation, origin()).await.unwrap();
+    assert_eq!(newest.record.name.as_deref(), Some("Shop"));
+    assert_eq!(newest.record.scope.endpoints, Some(vec![Endpoint::ALL[1]]));
+    assert_eq!(newest.record.scope.addresses, old.record.scope.addresses);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_use_is_written_a_moment_later_and_by_nobody_who_waits() {
+    let world = World::new().await;
+    let engine = world.engine();
+    let key = issue(&world).await;
+    let last_used = async || keys(&world).await[0].last_used_at;
+    let use_it = || {
+        let now = engine.clock().now();
+        let snapshot = engine.directory().snapshot().clone();
+        snapshot.authenticate(Digest::of(key.key.expose()), now).unwrap().meters.used(now);
+        now
+    };
+    let first = use_it();
+    assert_eq!(last_used().await, None);
+    let (stop, stopped) = tokio::sync::watch::channel(false);
+    let writing = tokio::spawn(world.engine().clone().log_requests_until(stopped));
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(last_used().await, Some(first));
+    sleep(Duration::from_mins(5)).await;
+    let second = use_it();
+    sleep(Duration::from_secs(2)).await;
+    assert_eq!(last_used().await, Some(second));
+    stop.send_replace(true);
+    writing.await.unwrap();
 }

@@ -12,15 +12,19 @@
 mod support;
 
 mod accounts;
+mod approvals;
+mod audit_log;
 mod bank_details;
 mod bank_notices;
 mod books;
 mod cancel;
+mod capabilities;
 mod circuits;
 mod configuration;
 mod confirm;
 mod deliveries;
 mod directory;
+mod erasure;
 mod expiry;
 mod fallbacks;
 mod follow_up;
@@ -43,6 +47,7 @@ mod routes_model;
 mod search;
 mod splits;
 mod status;
+mod switch;
 mod transfer;
 mod wallet;
 mod webhooks;

@@ -31,7 +31,7 @@ fn new() -> MasterKey {
 async fn rekey(world: &World) -> RekeyProgress {
     let mut all = RekeyProgress::default();
     while !all.is_done {
-        let progress = world.engine().rekey().await.unwrap();
+        let progress = world.engine().rekey(&origin()).await.unwrap();
         all = RekeyProgress { resealed: all.resealed + progress.resealed, ..progress };
     }
     all
@@ -50,7 +50,7 @@ async fn sealed_by(world: &World, key: &MasterKey) -> usize {
 async fn add_endpoint(world: &World) {
     let url = world.engine().endpoint_url(ENDPOINT_URL).unwrap();
     let new = NewEndpoint { url, description: None, filter: EventFilter::All };
-    world.engine().add_endpoint(world.environment, new).await.unwrap();
+    world.engine().add_endpoint(world.environment, new, &origin()).await.unwrap();
 }
 
 async fn finding(world: &World) -> Option<(CheckStatus, String)> {
@@ -70,7 +70,7 @@ async fn everything_survives_two_rotations() {
     world.confirm(payment, charge_of("a card")).await.unwrap();
     world.faults.disarm();
     assert!(finding(&world).await.is_none(), "nothing is rotated");
-    assert!(matches!(world.engine().rekey().await, Err(RekeyError::NoPreviousKey)));
+    assert!(matches!(world.engine().rekey(&origin()).await, Err(RekeyError::NoPreviousKey)));
 
     let refused = world.restart_with(new()).await;
     assert!(matches!(refused, Err(StartError::OtherMasterKey { .. })), "{refused:?}");
@@ -155,10 +155,10 @@ impl UseCase for Rekey {
             *sent += 1;
             *sent
         };
-        let engine = world.engine();
+        let (engine, by) = (world.engine(), origin());
         let putting = engine.put_config(world.environment, config::document(), None, origin());
         let key = format!("key {number}");
-        let (progress, _, _) = tokio::join!(engine.rekey(), putting, world.send(&key, 10));
+        let (progress, _, _) = tokio::join!(engine.rekey(&by), putting, world.send(&key, 10));
         progress.ok()
     }
 

@@ -95,7 +95,7 @@ async fn quotes_are_counted_by_key_and_hour() {
     let quote = || {
         let snapshot = world.engine().directory().snapshot().clone();
         let live = snapshot.authenticate(Digest::of(key.key.expose()), engine.clock().now()).unwrap();
-        live.quotes.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        live.meters.quotes.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     };
     let began = engine.clock().now().saturating_sub(Duration::from_hours(1));
     quote();

@@ -13,14 +13,10 @@ use tollgate_domain::{
 };
 use tollgate_engine::{PrepareError, PrepareRequest};
 
-use crate::support::{
-    config,
-    provider::WEBHOOK_SECRET,
-    requests::card_request,
-    world::{World, empty_store},
-};
+use crate::support::{config, provider::WEBHOOK_SECRET, requests::card_request, world::World};
 
 const USUAL_CASES: u64 = 20;
+const CASES_OF_A_WORLD: u64 = 500;
 const STEPS: usize = 25;
 const ACCOUNTS: [char; 3] = ['a', 'b', 'c'];
 const PRINCIPAL: u64 = 1_000;
@@ -28,21 +24,15 @@ const PRINCIPAL: u64 = 1_000;
 #[tokio::test(start_paused = true)]
 async fn every_payment_goes_where_the_oracle_says() {
     let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().unwrap());
-    let seed = number("TOLLGATE_ROUTE_SEED").unwrap_or_else(|| {
-        let mut bytes = [0; 8];
-        tollgate_vault::fill_random(&mut bytes).unwrap();
-        u64::from_le_bytes(bytes)
-    });
-    println!("TOLLGATE_ROUTE_SEED={seed}");
-    let mut draw = Draw(seed);
+    let mut draw = Draw::seeded("TOLLGATE_ROUTE_SEED");
     let mut met = BTreeMap::new();
-    let mut store = empty_store();
+    let mut world = World::new().await;
     for case in 0..number("TOLLGATE_ROUTE_CASES").unwrap_or(USUAL_CASES) {
-        if case % 500 == 0 {
-            store = empty_store();
+        // A database of its own now and then, so that none becomes large. Each case has providers of its own.
+        if case > 0 && case % CASES_OF_A_WORLD == 0 {
+            world = World::new().await;
         }
-        let world = World::within(&store, usize::try_from(case % 500).unwrap()).await;
-        run(&world, &mut draw, &mut met).await;
+        run(&world, case, &mut draw, &mut met).await;
     }
     println!("{met:?}");
     for outcome in
@@ -54,6 +44,7 @@ async fn every_payment_goes_where_the_oracle_says() {
 
 /// A configuration as the oracle sees it.
 struct Case {
+    number: u64,
     /// Whether a provider has its credentials, and its fixed fee.
     providers: [(bool, u64); 3],
     /// Providers and their weights.
@@ -74,8 +65,16 @@ enum Reach {
     Silent,
 }
 
-async fn run(world: &World, draw: &mut Draw, met: &mut BTreeMap<&'static str, u64>) {
-    let case = Case::draw(draw);
+async fn run(world: &World, number: u64, draw: &mut Draw, met: &mut BTreeMap<&'static str, u64>) {
+    let case = Case::draw(number, draw);
+    {
+        let mut records = world.providers.records();
+        records.unreachable.clear();
+        records.silent.clear();
+        // What earlier cases have made says nothing here.
+        records.pages.clear();
+        records.calls.clear();
+    }
     world.configure(case.document()).await;
     let mut reach = [Reach::Answers; 3];
     let mut circuits: [OracleCircuit; 3] = Default::default();
@@ -144,10 +143,6 @@ impl Found {
     }
 }
 
-fn name(provider: usize) -> String {
-    format!("p{provider}")
-}
-
 fn of_customer(customer: &str) -> PrepareRequest {
     let mut request = card_request(Flow::HostedCheckout, PRINCIPAL);
     let pair = ("customer".to_owned(), MetadataValue::Scalar(customer.to_owned()));
@@ -156,7 +151,12 @@ fn of_customer(customer: &str) -> PrepareRequest {
 }
 
 impl Case {
-    fn draw(draw: &mut Draw) -> Self {
+    /// A provider's name: another in every case, so that its circuit is new.
+    fn name(&self, provider: usize) -> String {
+        format!("p{}_{provider}", self.number)
+    }
+
+    fn draw(number: u64, draw: &mut Draw) -> Self {
         let mut order = [0, 1, 2];
         for place in (1..3).rev() {
             let other = draw.below(u64::try_from(place).unwrap() + 1);
@@ -169,6 +169,7 @@ impl Case {
             fallbacks.retain(|it| *it != split[0].0);
         }
         Self {
+            number,
             providers: [(); 3].map(|()| (draw.below(6) > 0, 10 * (1 + draw.below(3)))),
             split,
             fallbacks,
@@ -184,16 +185,16 @@ impl Case {
         document["routing"]["ach"] = Value::Null;
         for (at, (is_ready, fixed)) in self.providers.into_iter().enumerate() {
             let key = is_ready.then(|| format!("key of account {}", ACCOUNTS[at]));
-            document["providers"][name(at)] = json!({
+            document["providers"][self.name(at)] = json!({
                 "adapter": "stripe", "baseUrl": "https://provider.example",
                 "credentials": { "secretKey": key, "publishableKey": "public", "webhookSecret": WEBHOOK_SECRET },
             });
             document["fees"].as_array_mut().unwrap().push(json!({
-                "provider": name(at), "paymentMethod": "web_card", "channel": "none", "currency": "USD",
+                "provider": self.name(at), "paymentMethod": "web_card", "channel": "none", "currency": "USD",
                 "platform": { "enabled": true, "fixedFeeMinor": fixed.to_string() },
             }));
         }
-        let target = |at: usize| json!({ "provider": name(at), "channel": "web_card" });
+        let target = |at: usize| json!({ "provider": self.name(at), "channel": "web_card" });
         let share = |(at, weight): &(usize, u64)| {
             let mut share = target(*at);
             share["weight"] = json!(weight);
@@ -250,7 +251,7 @@ impl Case {
         // The last provider that a payment was recorded at.
         let mut recorded: Option<(usize, usize)> = None;
         for at in std::iter::once(first).chain(self.fallbacks.iter().copied()) {
-            if attempts.iter().any(|(tried, _)| *tried == name(at)) {
+            if attempts.iter().any(|(tried, _)| *tried == self.name(at)) {
                 continue;
             }
             let skip = if at != first && !self.may_cost_more && total(at) > total(first) {
@@ -265,7 +266,7 @@ impl Case {
             if let Some(why) = skip {
                 meet(why);
                 meet("skipped");
-                attempts.push((name(at), Skipped));
+                attempts.push((self.name(at), Skipped));
                 continue;
             }
             recorded = Some((at, attempts.len()));
@@ -273,14 +274,14 @@ impl Case {
             let end = match reach[at] {
                 Reach::Unreachable => {
                     meet("unavailable");
-                    attempts.push((name(at), Unavailable));
+                    attempts.push((self.name(at), Unavailable));
                     continue;
                 }
                 Reach::Silent => "unknown",
                 Reach::Answers => "first",
             };
             meet(if end == "first" && !attempts.is_empty() { "fallback" } else { end });
-            return Found { end, provider: name(at), total: total(at), attempts };
+            return Found { end, provider: self.name(at), total: total(at), attempts };
         }
         meet("none");
         match recorded {
@@ -288,7 +289,7 @@ impl Case {
             // It stays on record where it was tried last.
             Some((at, before)) => {
                 attempts.truncate(before);
-                Found { end: "none", provider: name(at), total: total(at), attempts }
+                Found { end: "none", provider: self.name(at), total: total(at), attempts }
             }
         }
     }
@@ -343,10 +344,24 @@ impl OracleCircuit {
 }
 
 /// Numbers from a seed.
-struct Draw(u64);
+pub(crate) struct Draw(u64);
 
 impl Draw {
-    fn below(&mut self, end: u64) -> u64 {
+    /// From the seed in this variable, or from any.
+    pub(crate) fn seeded(variable: &str) -> Self {
+        let seed = std::env::var(variable).map_or_else(
+            |_| {
+                let mut bytes = [0; 8];
+                tollgate_vault::fill_random(&mut bytes).unwrap();
+                u64::from_le_bytes(bytes)
+            },
+            |text| text.parse().unwrap(),
+        );
+        println!("{variable}={seed}");
+        Self(seed)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::sleep;
 use tollgate_configuration::ForcedCircuit;
-use tollgate_domain::{Flow, event::EventFilter};
-use tollgate_engine::{Area, Check, CheckStatus, NewEndpoint, Origin, ProviderState};
+use tollgate_domain::{Flow, ach::AchProviderStatus, event::EventFilter};
+use tollgate_engine::{Area, Check, CheckStatus, NewEndpoint, ProviderState};
 
 use crate::support::{
-    config::INTENTS, faults::Fault, receiver::ENDPOINT_URL, requests::card_request, world::World,
+    config::{self, BANK, INTENTS},
+    faults::Fault,
+    receiver::ENDPOINT_URL,
+    requests::{card_request, origin},
+    world::World,
 };
 
 /// What does not stand as it should, of one area.
@@ -64,8 +68,7 @@ async fn a_circuit_that_is_forced_open_is_reported() {
         (Some(ForcedCircuit::Closed), ProviderState::Ready),
         (None, ProviderState::Ready),
     ] {
-        let origin = Origin { actor: "ada".to_owned(), request: "req_force".to_owned() };
-        world.engine().force_circuit(world.environment, INTENTS, state, origin).await.unwrap();
+        world.engine().force_circuit(world.environment, INTENTS, state, origin()).await.unwrap();
         assert_eq!(readiness(&world), expected, "{state:?}");
         let checks = found(&world, Area::Providers).await;
         let is_said = checks.iter().any(|check| check.finding.contains("forced the circuit of intents open"));
@@ -78,7 +81,7 @@ async fn an_endpoint_that_fails_is_reported_while_it_is_still_enabled() {
     let world = World::new().await;
     let url = world.engine().endpoint_url(ENDPOINT_URL).unwrap();
     let new = NewEndpoint { url, filter: EventFilter::All, description: None };
-    world.engine().add_endpoint(world.environment, new).await.unwrap();
+    world.engine().add_endpoint(world.environment, new, &origin()).await.unwrap();
     world.prepared(Flow::HostedCheckout, 1_000).await;
     for failures in 1..=4 {
         world.faults.arm(Fault::ProviderUnsent, 1);
@@ -128,4 +131,42 @@ async fn a_wallet_that_would_not_last_another_day_is_reported() {
     assert!(checks[0].finding.starts_with("the USD wallet has 3879.70 available"), "{checks:?}");
     world.fund(900_000).await;
     assert_eq!(found(&world, Area::Wallets).await, []);
+}
+
+/// Thresholds, with one transfer in ten that came back.
+#[tokio::test(start_paused = true)]
+async fn transfers_that_come_back_too_often_are_reported() {
+    let world = World::new().await;
+    for key in 0..10 {
+        world.send(&format!("a caller's key {key}"), 1_000).await.unwrap();
+    }
+    world.settle().await;
+    let (returned, reference) = {
+        let mut records = world.providers.records();
+        let transfer = records.transfers.first_mut().unwrap();
+        transfer.status = AchProviderStatus::Returned { code: "R10".to_owned() };
+        (transfer.id.clone(), transfer.key.clone())
+    };
+    let event = json!({ "id": "evt_1", "type": "changed", "object": returned, "reference": reference });
+    world.webhook(BANK, &event).await.unwrap();
+    while world.store.index_events(100).await.unwrap() > 0 {}
+    let rates = world.engine().return_rates(world.environment).await.unwrap();
+    assert_eq!((rates.sent, rates.administrative, rates.unauthorized), (10, 0, 1));
+    let told = async |settings: Value| {
+        let mut document = config::document();
+        document["settings"]["returnRates"] = settings;
+        world.configure(document).await;
+        let checks = world.engine().environment_checks(&world.view()).await;
+        let is_about = |check: &Check| check.name == "returns" && check.status == CheckStatus::Problem;
+        checks.into_iter().filter(is_about).map(|check| check.finding).collect::<Vec<_>>()
+    };
+    assert_eq!(told(json!({})).await, Vec::<String>::new(), "ten are too few to judge by");
+    let found = told(json!({ "minimumTransfers": 10 })).await;
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].contains("unauthorized: 10 %"), "{found:?}");
+    assert_eq!(told(json!({ "minimumTransfers": 10, "unauthorizedBps": 1_000 })).await, Vec::<String>::new());
+    // After 60 days it is over.
+    sleep(Duration::from_hours(24 * 61)).await;
+    let rates = world.engine().return_rates(world.environment).await.unwrap();
+    assert_eq!((rates.sent, rates.unauthorized), (0, 0));
 }

@@ -8,7 +8,7 @@ use tollgate_engine::{
 
 use crate::support::{
     every_step::{UseCase, fails_at_every_step},
-    requests::move_order,
+    requests::{move_order, origin},
     world::{FUNDS, World},
 };
 
@@ -32,7 +32,7 @@ impl<const OUT: bool> UseCase for Move<OUT> {
 
     async fn act(&self, world: &World) -> Self::Answer {
         let cause = if OUT { Cause::Withdraw } else { Cause::Fund };
-        world.engine().move_funds(world.environment, move_order(cause, 500, "a reference")).await
+        world.engine().move_funds(world.environment, move_order(cause, 500, "a reference"), &origin()).await
     }
 
     async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
@@ -71,7 +71,7 @@ async fn what_cannot_be_moved_moves_nothing() {
     let world = World::new().await;
     let engine = world.engine();
     let by = async |cause, amount, reference: &str| {
-        engine.move_funds(world.environment, move_order(cause, amount, reference)).await
+        engine.move_funds(world.environment, move_order(cause, amount, reference), &origin()).await
     };
     by(Cause::Fund, 500, "used").await.unwrap();
     let reused = by(Cause::Fund, 501, "used").await.unwrap_err();

@@ -5,7 +5,7 @@ use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::Event;
-use crate::{mask::masked, signature};
+use crate::{failure::unreadable_event, signature};
 
 /// How far the signature's time may be from ours, either way.
 const SECONDS_AWAY_MAX: u64 = 300;
@@ -47,8 +47,7 @@ fn signatures(header: &str) -> Vec<Vec<u8>> {
 
 /// What a verified body says. All that happens to a transfer is told as `created` or `updated`.
 pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-    let event: Event =
-        serde_json::from_slice(body).map_err(|error| UnreadableEvent(masked(&error.to_string())))?;
+    let event: Event = serde_json::from_slice(body).map_err(|error| unreadable_event(&error))?;
     let notice = WebhookNotice { event: event.id, kind: event.category, ..WebhookNotice::default() };
     let told = ["ach_transfer.", "real_time_payments_transfer.", "fednow_transfer."];
     if !told.iter().any(|prefix| notice.kind.starts_with(prefix)) {

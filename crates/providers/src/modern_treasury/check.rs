@@ -73,11 +73,3 @@ fn usable(checkup: &mut Checkup<'_>, id: &str, account: &InternalAccount) {
         }
     }
 }
-
-/// What to do instead of registering the endpoint from here.
-pub(super) fn by_hand(provider: &str, url: &str) -> String {
-    format!(
-        "This provider's webhook endpoints cannot be created by API. Add {url} in its dashboard under Developers, \
-         Webhooks, and copy the webhook key to providers.{provider}.credentials.webhookKey."
-    )
-}

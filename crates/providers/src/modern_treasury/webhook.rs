@@ -7,7 +7,7 @@ use tollgate_domain::ServiceReference;
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::{Event, EventObject};
-use crate::{mask::masked, signature};
+use crate::{failure::unreadable_event, signature};
 
 /// Checks the signature. The provider signs no time, so that an old delivery is as good as a new one; reading the order
 /// makes both harmless.
@@ -25,8 +25,7 @@ pub(super) fn verify(key: Option<&str>, inbound: InboundWebhook<'_>) -> Result<(
 
 /// What a verified body says.
 pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-    let Event { event, data } =
-        serde_json::from_slice(body).map_err(|error| UnreadableEvent(masked(&error.to_string())))?;
+    let Event { event, data } = serde_json::from_slice(body).map_err(|error| unreadable_event(&error))?;
     // The id of the delivery is in a header, which nobody signs. A repeated delivery repeats the body.
     let id = HEXLOWER.encode(&Sha256::digest(body));
     let kind = format!("{}.{event}", data.object);

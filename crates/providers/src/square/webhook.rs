@@ -6,7 +6,7 @@ use tollgate_domain::{Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::{DisputeObject, Event, EventData, EventDispute, PaymentObject, RefundObject};
-use crate::signature;
+use crate::{failure::unreadable_event, signature};
 
 /// Checks the signature. It has no time in it, so that an old delivery looks like a new one: the event's id is what
 /// tells them apart.
@@ -24,7 +24,7 @@ pub(super) fn verify(key: Option<&str>, inbound: InboundWebhook<'_>) -> Result<(
 
 /// What a verified body says.
 pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-    let event: Event = serde_json::from_slice(body).map_err(|error| UnreadableEvent(error.to_string()))?;
+    let event: Event = serde_json::from_slice(body).map_err(|error| unreadable_event(&error))?;
     let notice = WebhookNotice { event: event.id, kind: event.kind, ..WebhookNotice::default() };
     match notice.kind.as_str() {
         "payment.created" | "payment.updated" => payment(notice, event.data),
@@ -80,6 +80,6 @@ fn moment(text: &str) -> Option<Timestamp> {
 /// The event's object, and the id the event gives for it.
 fn object<T: DeserializeOwned>(data: Option<EventData>) -> Result<(Option<String>, T), UnreadableEvent> {
     let data = data.ok_or_else(|| UnreadableEvent("the event has no data".to_owned()))?;
-    let object = serde_json::from_value(data.object).map_err(|error| UnreadableEvent(error.to_string()))?;
+    let object = serde_json::from_value(data.object).map_err(|error| unreadable_event(&error))?;
     Ok((data.id, object))
 }

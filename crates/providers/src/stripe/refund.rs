@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     failure::{Code, refused, unknown},
-    retry::CallSession,
+    retry::{ApiCall, CallSession},
     text::is_id,
 };
 
@@ -38,6 +38,7 @@ pub(super) async fn make(
         .with_some("reason", reason.map(RefundReason::as_str))
         .with_all("metadata", &[(REFUND, refund.id.to_string())]);
     let call = api.post("refunds.create", "refunds", form, Some(refund.id.to_string()))?;
+    let call = ApiCall { makes: true, ..call };
     let made = calls.run(&call, interpret::<types::Refund>).await?;
     Ok(report(made))
 }

@@ -4,7 +4,7 @@ use tollgate_domain::{Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::{Event, EventObject, Named};
-use crate::signature;
+use crate::{failure::unreadable_event, signature};
 
 /// How far the signature's time may be from ours, either way.
 const SECONDS_AWAY_MAX: u64 = 300;
@@ -84,7 +84,7 @@ fn kind_of(event: &str) -> Option<Kind> {
 
 /// What a verified body says.
 pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-    let unreadable = |error: serde_json::Error| UnreadableEvent(error.to_string());
+    let unreadable = |error: serde_json::Error| unreadable_event(&error);
     let event: Event = serde_json::from_slice(body).map_err(unreadable)?;
     let is_ping = event.kind == PING;
     let notice = WebhookNotice { event: event.id, kind: event.kind, is_ping, ..WebhookNotice::default() };

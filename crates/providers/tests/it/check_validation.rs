@@ -15,7 +15,7 @@ const URL: &str = "https://pay.example.test/webhooks/v1/env/provider";
 
 /// Checks a provider that has no endpoint, and registers one twice.
 async fn check_and_register(world: &World, adapter: Adapter, provider: &Provider) {
-    let checks = world.providers.checks(adapter).unwrap();
+    let checks = world.providers.capabilities(adapter).checks.unwrap();
     let subject = CheckSubject { provider, webhook_url: URL, mode: Some(Mode::Test), currencies: &[] };
     let (found, _) = checks.check(subject).await;
     let failed: Vec<_> = found.iter().filter(|check| !check.ok).map(|check| check.name.as_str()).collect();
@@ -23,7 +23,7 @@ async fn check_and_register(world: &World, adapter: Adapter, provider: &Provider
     let secret = Secret::new("a secret that we choose");
     let key = "tollgate-webhook-env_01m7hfwkzqzaegywv4qk70y9tk-provider-7";
     let made = checks.register_webhook(provider, NewWebhook { url: URL, key, secret: &secret }).await;
-    let made = made.outcome.unwrap();
+    let made = made.unwrap().outcome.unwrap();
     assert!(made.is_new && made.secret.is_some(), "{made:?}");
 }
 

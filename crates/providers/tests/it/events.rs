@@ -38,7 +38,8 @@ fn names(names: &[&str]) -> Vec<String> {
 #[test]
 fn every_stripe_event() {
     let providers = providers();
-    let translate = |body: &[u8]| providers.webhooks(Adapter::Stripe).unwrap().translate(body).unwrap();
+    let translate =
+        |body: &[u8]| providers.capabilities(Adapter::Stripe).webhooks.unwrap().translate(body).unwrap();
     let metadata = json!({ "tollgate_reference": "pay_1", "other": "x" });
 
     let intent = json!({ "id": "pi_1", "object": "payment_intent", "amount": 2000, "currency": "usd",
@@ -137,7 +138,7 @@ fn every_stripe_event() {
 #[test]
 fn every_thin_stripe_event() {
     let providers = providers();
-    let reader = providers.webhooks(Adapter::Stripe).unwrap();
+    let reader = providers.capabilities(Adapter::Stripe).webhooks.unwrap();
     let thin = |kind: &str, related: Value| {
         json!({ "id": "evt_test_1", "object": "v2.core.event", "type": kind, "livemode": false,
             "created": "2026-11-15T06:20:52.246Z", "related_object": related })
@@ -178,7 +179,8 @@ fn every_thin_stripe_event() {
 #[test]
 fn every_square_event() {
     let providers = providers();
-    let translate = |body: &[u8]| providers.webhooks(Adapter::Square).unwrap().translate(body).unwrap();
+    let translate =
+        |body: &[u8]| providers.capabilities(Adapter::Square).webhooks.unwrap().translate(body).unwrap();
     let payment = json!({ "id": "p1", "order_id": "o1", "reference_id": "pay_1", "status": "COMPLETED",
         "amount_money": { "amount": 2000, "currency": "USD" } });
     for kind in ["payment.created", "payment.updated"] {
@@ -248,10 +250,10 @@ fn what_cannot_be_read_is_unreadable() {
         [b"[".repeat(10_000), b"]".repeat(10_000)].concat(),
     ] {
         for adapter in [Adapter::Stripe, Adapter::Square] {
-            assert!(providers.webhooks(adapter).unwrap().translate(&body).is_err(), "{body:?}");
+            assert!(providers.capabilities(adapter).webhooks.unwrap().translate(&body).is_err(), "{body:?}");
         }
     }
-    let square = providers.webhooks(Adapter::Square).unwrap();
+    let square = providers.capabilities(Adapter::Square).webhooks.unwrap();
     for body in [
         square_event("payment.updated", "payment", &json!({})),
         square_event("payment.updated", "refund", &json!({ "id": "x" })),

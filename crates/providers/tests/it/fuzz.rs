@@ -8,7 +8,7 @@ use rand::seq::IndexedRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
-use tollgate_engine::ports::{Adapters as _, InboundWebhook, WebhookReader};
+use tollgate_engine::ports::{Adapters as _, InboundWebhook, Webhooks};
 use tollgate_providers::{ProviderSettings, Providers};
 
 use crate::support::{now, square_at, stripe_at};
@@ -108,8 +108,9 @@ fn no_body_breaks_the_readers() {
     println!("TOLLGATE_TEST_SEED={seed}");
     let mut random = StdRng::seed_from_u64(seed);
     let providers = Providers::new(ProviderSettings::default()).unwrap();
-    let readers: Vec<&dyn WebhookReader> =
-        [Adapter::Stripe, Adapter::Square].map(|adapter| providers.webhooks(adapter).unwrap()).to_vec();
+    let readers: Vec<&dyn Webhooks> = [Adapter::Stripe, Adapter::Square]
+        .map(|adapter| providers.capabilities(adapter).webhooks.unwrap())
+        .to_vec();
     let configured = [stripe_at("http://127.0.0.1:1"), square_at("http://127.0.0.1:1")];
     let originals = bodies();
     let (mut read, mut unreadable) = (0, 0);

@@ -111,15 +111,6 @@ async fn what_receiving_banks_do_is_seen() {
     let day: jiff::civil::Date = seen.expected_on.unwrap().parse().unwrap();
     let days = (day - jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()).get_days();
     assert!((0..=5).contains(&days), "{day}");
-    world.post(&format!("simulations/{}/acknowledge", path(&first)), None, Value::Null).await;
-    assert_eq!(provider_status(&world, &first).await, AchProviderStatus::Sent);
-    world.post(&format!("simulations/{}/settle", path(&first)), None, Value::Null).await;
-    assert_eq!(provider_status(&world, &first).await, AchProviderStatus::Settled);
-    // Even what has settled can come back.
-    world
-        .post(&format!("simulations/{}/return", path(&first)), None, json!({ "reason": "account_closed" }))
-        .await;
-    assert_eq!(provider_status(&world, &first).await, AchProviderStatus::Returned { code: "R02".to_owned() });
 
     for (reason, code) in [
         ("no_account", "R03"),
@@ -159,19 +150,6 @@ async fn what_the_providers_staff_does_is_seen() {
     let world = start(quick()).await;
     for channel in [Channel::StandardAch, Channel::Instant] {
         let one = sent(&world, channel).await;
-        for (action, expected) in [
-            ("review", AchProviderStatus::Accepted),
-            ("require_attention", AchProviderStatus::Attention),
-            ("release", AchProviderStatus::Accepted),
-            ("require_approval", AchProviderStatus::AwaitingApproval),
-            ("require_confirmation", AchProviderStatus::AwaitingConfirmation),
-        ] {
-            if channel == Channel::Instant && action == "require_confirmation" {
-                continue;
-            }
-            world.control("POST", &format!("increase/{}/{action}", path(&one)), json!({})).await;
-            assert_eq!(provider_status(&world, &one).await, expected, "{action}");
-        }
         world.control("POST", &format!("increase/{}/reject", path(&one)), json!({})).await;
         let AchProviderStatus::Rejected(failure) = provider_status(&world, &one).await else {
             panic!("{channel:?}")
@@ -367,7 +345,7 @@ async fn a_configuration_the_provider_does_not_take() {
         assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
     }
     for provider in [&wrong_key, &broken_key, &unfunded, &bent] {
-        let call = world.wire().funds(provider).await;
+        let call = world.wire().funds(provider).await.unwrap();
         assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");
     }
     let call = world.wire().find(&wrong_key, &order(Channel::Instant)).await;

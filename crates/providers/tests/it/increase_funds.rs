@@ -16,7 +16,7 @@ async fn set_balance(world: &World, balance: i64) {
 async fn what_the_funding_account_has() {
     let world = start(quick()).await;
     let funds = async || {
-        let call = world.wire().funds(&world.provider).await;
+        let call = world.wire().funds(&world.provider).await.unwrap();
         assert_eq!(asked(&call), [("accounts.balance", 1)]);
         call.outcome.unwrap().get()
     };

@@ -69,7 +69,7 @@ pub(crate) async fn scripted(answers: Vec<Answer>) -> (Script, String) {
 async fn send_to(answers: Vec<Answer>, order: &TransferOrder) -> (Call<AchProviderReport>, Script) {
     let (script, address) = scripted(answers).await;
     let providers = Providers::new(quick()).unwrap();
-    let wire = providers.transfers(Adapter::Increase).unwrap();
+    let wire = providers.capabilities(Adapter::Increase).transfers.unwrap();
     (wire.send(&provider_at(&address), order, &bank()).await, script)
 }
 
@@ -158,7 +158,7 @@ async fn a_list_that_is_not_of_the_key_is_no_answer() {
     let ours = transfer(&order.id.to_string().into());
     let other = transfer(&"another".into());
     let providers = Providers::new(quick()).unwrap();
-    let wire = providers.transfers(Adapter::Increase).unwrap();
+    let wire = providers.capabilities(Adapter::Increase).transfers.unwrap();
     for (rows, expected) in [
         (json!([]), Some(false)),
         (json!([ours]), Some(true)),

@@ -56,13 +56,17 @@ pub(crate) async fn start_with(
     World { provider: provider_at(&format!("{}/{}", simulated.origin, adapter.as_str())), simulated, adapter }
 }
 
-pub(crate) fn provider_at(base_url: &str) -> Provider {
-    provider(&json!({
+pub(crate) fn entry(base_url: &str) -> Value {
+    json!({
         "adapter": "increase",
         "baseUrl": base_url,
         "credentials": { "apiKey": API_KEY, "webhookSecret": SECRET },
         "funding": { "accountId": "account_simulator", "accountNumberId": "account_number_simulator" },
-    }))
+    })
+}
+
+pub(crate) fn provider_at(base_url: &str) -> Provider {
+    provider(&entry(base_url))
 }
 
 /// An order over 20.00 USD, different from every other.
@@ -116,7 +120,7 @@ pub(crate) fn bank_at(routing: &str) -> BankAccount {
 
 impl World {
     pub(crate) fn wire(&self) -> &dyn AchTransfers {
-        self.providers.transfers(self.adapter).unwrap()
+        self.providers.capabilities(self.adapter).transfers.unwrap()
     }
 
     pub(crate) async fn send(&self, order: &TransferOrder) -> Call<AchProviderReport> {

@@ -45,7 +45,7 @@ async fn every_increase_request_fits_the_published_document() {
         // A refusal by the simulator is no fault of the request.
         refused(wire.send(&provider, &order(channel), &bank_at(NO_BANK)).await, RejectionKind::Invalid);
     }
-    wire.funds(&provider).await.outcome.unwrap();
+    wire.funds(&provider).await.unwrap().outcome.unwrap();
 
     let interpreted = judge.faultless();
     for (pattern, times) in [

@@ -57,7 +57,7 @@ async fn what_somebody_elses_fake_says_is_understood() {
     let (provider, order) = (stripe_at(&origin), order(Flow::PaymentComponent));
     let providers =
         Providers::new(ProviderSettings { allow_other_hosts: true, ..ProviderSettings::default() }).unwrap();
-    let cards = providers.cards(Adapter::Stripe).unwrap();
+    let cards = providers.capabilities(Adapter::Stripe).cards.unwrap();
     let look = async |id: &str| {
         let call = cards.read(&provider, &order, Subject::Payment(id)).await;
         call.outcome.unwrap_or_else(|error| panic!("{error:?} {}", fake.said()))

@@ -5,9 +5,9 @@
 
 mod check_validation;
 mod child;
+mod conformance;
 mod deliveries;
 mod events;
-mod faults;
 mod fuzz;
 mod holds;
 mod increase;
@@ -22,6 +22,7 @@ mod localstripe;
 mod modern_treasury;
 mod modern_treasury_support;
 mod modern_treasury_validation;
+mod offered;
 mod refunds;
 mod retry;
 mod signatures;

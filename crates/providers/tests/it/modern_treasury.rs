@@ -6,9 +6,8 @@ use tollgate_domain::ach::{AchProviderReport, AchProviderStatus, RecipientKind, 
 use tollgate_domain::tenant::Mode;
 use tollgate_domain::{Channel, Currency, Minor};
 use tollgate_engine::ports::{
-    Adapters as _, CallError, CheckSubject, InboundWebhook, NewWebhook, RejectionKind, SignatureError,
+    Adapters as _, CallError, CheckSubject, InboundWebhook, RejectionKind, SignatureError,
 };
-use tollgate_vault::Secret;
 
 use crate::increase_support::{
     CHANNELS, NO_BANK, ROUTING, SLOW_BANK, World, bank, bank_at, order, order_over,
@@ -150,33 +149,8 @@ async fn a_forgotten_key_never_makes_a_second_order() {
 }
 
 #[tokio::test]
-async fn what_becomes_of_an_order_is_seen() {
+async fn why_an_order_failed_is_told_without_its_numbers() {
     let world = start(quick()).await;
-    let one = sent(&world, Channel::StandardAch).await;
-    for (action, expected) in [
-        ("hold", AchProviderStatus::Attention),
-        ("require_approval", AchProviderStatus::AwaitingApproval),
-        ("release", AchProviderStatus::Accepted),
-        ("send", AchProviderStatus::Sent),
-        // That the bank acknowledges it says nothing of where it stands.
-        ("acknowledge", AchProviderStatus::Sent),
-        ("complete", AchProviderStatus::Settled),
-        // By ACH, what is completed can still come back.
-        ("return", returned("R03")),
-    ] {
-        drive(&world, &one, action, json!({})).await;
-        assert_eq!(status(&world, &one).await, expected, "{action}");
-    }
-    for code in ["R02", "R16", "R23"] {
-        let one = sent(&world, Channel::SameDayAch).await;
-        drive(&world, &one, "return", json!({ "code": code })).await;
-        assert_eq!(status(&world, &one).await, returned(code));
-    }
-    for action in ["deny", "cancel"] {
-        let one = sent(&world, Channel::StandardAch).await;
-        drive(&world, &one, action, json!({})).await;
-        assert_eq!(status(&world, &one).await, AchProviderStatus::Canceled, "{action}");
-    }
     let one = sent(&world, Channel::Instant).await;
     drive(&world, &one, "fail", json!({ "reason": "account 000847362951 is closed" })).await;
     let AchProviderStatus::Rejected(failure) = status(&world, &one).await else { panic!() };
@@ -214,8 +188,11 @@ async fn a_reversal_counts_once_the_money_is_back() {
 async fn what_is_to_be_corrected_is_told_and_account_numbers_are_not_printed() {
     let world = start(quick()).await;
     let one = sent(&world, Channel::StandardAch).await;
-    drive(&world, &one, "complete", json!({})).await;
+    drive(&world, &one, "send", json!({})).await;
     drive(&world, &one, "correct", json!({ "account_number": "000555444333" })).await;
+    let early = world.read(&one.transfer).await.outcome.unwrap();
+    assert_eq!((early.provider_status, early.corrections.len()), (AchProviderStatus::Sent, 1));
+    drive(&world, &one, "complete", json!({})).await;
     drive(&world, &one, "correct", json!({ "code": "C02", "routing_number": "021000021" })).await;
     let seen = world.read(&one.transfer).await.outcome.unwrap();
     assert_eq!(seen.provider_status, AchProviderStatus::Settled);
@@ -294,8 +271,6 @@ async fn a_configuration_the_provider_does_not_take() {
     assert!(world.wire().can_access_account(&world.provider).await.outcome.unwrap());
     let other = with("/funding/originatingAccountId", "00000000-0000-4000-8000-000000000000");
     assert!(!world.wire().can_access_account(&other).await.outcome.unwrap());
-    // There is no balance to ask for, which must not look like an empty account.
-    refused(world.wire().funds(&world.provider).await, RejectionKind::Invalid);
     for id in ["", "x/cancel", "x?y=z"] {
         let call = world.read(id).await;
         assert_eq!(asked(&call), [], "{id}");
@@ -307,7 +282,7 @@ async fn a_configuration_the_provider_does_not_take() {
 #[tokio::test]
 async fn the_check_tells_the_side_and_the_account() {
     let world = start(quick()).await;
-    let checks = world.providers.checks(Adapter::ModernTreasury).unwrap();
+    let checks = world.providers.capabilities(Adapter::ModernTreasury).checks.unwrap();
     let url = "https://pay.example.test/webhooks/v1/env/bank";
     let failed = async |place: &str, value: Value| {
         let mut entry = entry(world.provider.address());
@@ -341,12 +316,6 @@ async fn the_check_tells_the_side_and_the_account() {
         let found = failed(place, json!(value)).await;
         assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains(said), "{value}: {found:?}");
     }
-    let secret = Secret::new("a secret that we choose");
-    let new = NewWebhook { url, key: "key", secret: &secret };
-    let call = checks.register_webhook(&world.provider, new).await;
-    assert_eq!(asked(&call), []);
-    let Err(CallError::Rejected(rejection)) = call.outcome else { panic!() };
-    assert!(rejection.failure.message.contains(url), "{rejection:?}");
 }
 
 /// Signed and accepted by the official library.
@@ -356,7 +325,7 @@ const SIGNATURE: &str = "a402780d954bc06e9a77a37037c1208404a6c3498474d93c9d23a32
 #[test]
 fn signatures() {
     let providers = providers();
-    let reader = providers.webhooks(Adapter::ModernTreasury).unwrap();
+    let reader = providers.capabilities(Adapter::ModernTreasury).webhooks.unwrap();
     let verify = |provider: &tollgate_configuration::Provider, signatures: &[&str], body: &str| {
         let headers: Vec<_> =
             signatures.iter().map(|one| ("x-signature".to_owned(), (*one).to_owned())).collect();
@@ -382,7 +351,7 @@ fn signatures() {
 #[test]
 fn events_name_the_order_and_those_of_others_are_left_alone() {
     let providers = providers();
-    let reader = providers.webhooks(Adapter::ModernTreasury).unwrap();
+    let reader = providers.capabilities(Adapter::ModernTreasury).webhooks.unwrap();
     let ours = order(Channel::StandardAch).id.to_string();
     for (event, data, kind, object) in [
         (

@@ -38,7 +38,7 @@ async fn every_modern_treasury_request_fits_the_published_document() {
             wire.read(&provider, &made.transfer).await.outcome.unwrap();
         }
     }
-    let checks = world.providers.checks(Adapter::ModernTreasury).unwrap();
+    let checks = world.providers.capabilities(Adapter::ModernTreasury).checks.unwrap();
     let subject = CheckSubject {
         provider: &provider,
         webhook_url: "https://x.test/",

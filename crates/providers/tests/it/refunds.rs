@@ -9,6 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Cards, RejectionKind, Subject};
 
+use crate::offered::Offered as _;
 use crate::support::{World, charge, given_back, order, refund, refused, start};
 
 /// A payment of 20.00 at each provider: the adapter, its configuration, the order, and the provider's name for it.

@@ -16,6 +16,7 @@ use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
 use tollgate_engine::ports::{Adapters as _, Call, CallError, Prepared, RejectionKind, Subject};
 use tollgate_providers::{ProviderSettings, Providers};
 
+use crate::offered::Offered as _;
 use crate::support::{charge, order, quick, refused, square_at, stripe_at};
 
 const INTENT: &str = r#"{"id":"pi_1","client_secret":"pi_1_secret_2","status":"requires_payment_method"}"#;
@@ -84,7 +85,7 @@ async fn scripted(answers: &[Answer]) -> (Script, String) {
 
 async fn prepare_at(address: &str, settings: ProviderSettings, order: &CardOrder) -> Call<Prepared> {
     let providers = Providers::new(settings).unwrap();
-    let cards = providers.cards(Adapter::Stripe).unwrap();
+    let cards = providers.capabilities(Adapter::Stripe).cards.unwrap();
     cards.prepare(&stripe_at(address), order).await
 }
 
@@ -100,7 +101,7 @@ async fn prepare(answers: &[Answer]) -> (Call<Prepared>, Vec<Key>) {
 async fn pay(answers: &[Answer]) -> Call<ProviderReport> {
     let (_script, address) = scripted(answers).await;
     let providers = Providers::new(quick()).unwrap();
-    let cards = providers.cards(Adapter::Square).unwrap();
+    let cards = providers.capabilities(Adapter::Square).cards.unwrap();
     cards.charge(&square_at(&address), &order(Flow::PaymentComponent), &charge(1, "cnon:x")).await
 }
 
@@ -288,7 +289,7 @@ async fn connections_are_reused() {
         }
     });
     let providers = Providers::new(quick()).unwrap();
-    let cards = providers.cards(Adapter::Stripe).unwrap();
+    let cards = providers.capabilities(Adapter::Stripe).cards.unwrap();
     for _ in 0..5 {
         cards.prepare(&stripe_at(&address), &order(Flow::PaymentComponent)).await.outcome.unwrap();
     }
@@ -314,7 +315,8 @@ async fn an_old_refusal_does_not_keep_a_payment_open() {
         let (script, address) = scripted(&answers).await;
         let providers = Providers::new(quick()).unwrap();
         let (provider, order) = (stripe_at(&address), order(Flow::PaymentComponent));
-        let call = providers.cards(Adapter::Stripe).unwrap().withdraw(&provider, &order, "pi_1").await;
+        let call =
+            providers.capabilities(Adapter::Stripe).cards.unwrap().withdraw(&provider, &order, "pi_1").await;
         let keys: Vec<_> = script.received.lock().unwrap().iter().map(|(key, _)| key.clone()).collect();
         assert_eq!(keys[0], Some(format!("{}-withdraw", order.id)));
         assert_eq!(keys[1..], vec![None; answers.len() - 1]);
@@ -330,7 +332,7 @@ async fn a_read_is_refused_by_what_its_last_try_says() {
     let missing = stripe_error(404, "invalid_request_error", "resource_missing");
     let (_script, address) = scripted(&[answer(500, ""), missing]).await;
     let providers = Providers::new(quick()).unwrap();
-    let cards = providers.cards(Adapter::Stripe).unwrap();
+    let cards = providers.capabilities(Adapter::Stripe).cards.unwrap();
     let (provider, order) = (stripe_at(&address), order(Flow::PaymentComponent));
     let call = cards.read(&provider, &order, Subject::Payment("pi_1")).await;
     assert_eq!(refused(call, RejectionKind::Missing), "provider_object_missing");
@@ -342,7 +344,7 @@ async fn square_is_asked_for_a_dispute_by_its_name() {
         "amount_money": { "amount": 7, "currency": "USD" } } });
     let (_script, address) = scripted(&[answer(200, &dispute.to_string())]).await;
     let providers = Providers::new(quick()).unwrap();
-    let (cards, provider) = (providers.cards(Adapter::Square).unwrap(), square_at(&address));
+    let (cards, provider) = (providers.capabilities(Adapter::Square).cards.unwrap(), square_at(&address));
     let unknown = cards.dispute(&provider, "p1", None).await;
     assert_eq!((unknown.logs.len(), unknown.outcome), (0, Ok(None)), "the wire lists none by payment");
     let call = cards.dispute(&provider, "p1", Some("d1")).await;

@@ -32,7 +32,7 @@ fn headers(name: &str, value: &str) -> Vec<(String, String)> {
 #[test]
 fn stripe_signatures() {
     let (providers, good) = (providers(), format!("t={STRIPE_AT},v1={STRIPE_V1}"));
-    let reader = providers.webhooks(Adapter::Stripe).unwrap();
+    let reader = providers.capabilities(Adapter::Stripe).webhooks.unwrap();
     let provider = with_secret("stripe", "webhookSecret", STRIPE_VECTOR_SECRET);
     let verify = |header: &str, body: &[u8], now: i64| {
         let headers = headers("stripe-signature", header);
@@ -87,7 +87,7 @@ fn stripe_signatures() {
 #[test]
 fn square_signatures() {
     let providers = providers();
-    let reader = providers.webhooks(Adapter::Square).unwrap();
+    let reader = providers.capabilities(Adapter::Square).webhooks.unwrap();
     let provider = with_secret("square", "webhookSignatureKey", SQUARE_VECTOR_KEY);
     let verify = |header: &str, url: &str, body: &[u8]| {
         let headers = headers("x-square-hmacsha256-signature", header);

@@ -5,9 +5,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
 use tollgate_domain::{Currency, Flow, Timestamp};
-use tollgate_engine::ports::{CallError, Component, Confirmation, RejectionKind, Subject};
+use tollgate_engine::ports::{CallError, Component, RejectionKind, Subject};
 use tollgate_vault::Secret;
 
+use crate::offered::Offered as _;
 use crate::support::{
     LOCATION, World, asked, charge, failed_code, given_back, hasty, minor, now, order, provider, refused,
     start, start_with,
@@ -26,12 +27,6 @@ async fn payment(world: &World, id: &str) -> ProviderReport {
 async fn a_component_payment_from_charge_to_refund() {
     let world = start().await;
     let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
-    assert_eq!(cards.confirmation(), Confirmation::Charge);
-    assert!(
-        !cards.prepares_at_provider(Flow::PaymentComponent)
-            && cards.prepares_at_provider(Flow::HostedCheckout)
-    );
-    refused(cards.prepare(&world.square, &order).await, RejectionKind::Invalid);
     let Some(Component::WebPayments { application_id, location_id, environment, script_url }) =
         cards.component(&world.square, None)
     else {

@@ -5,10 +5,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tollgate_domain::card::{ProviderReport, ProviderStatus};
 use tollgate_domain::{Currency, Flow};
-use tollgate_engine::ports::{Component, Confirmation, RejectionKind, Subject};
+use tollgate_engine::ports::{Component, RejectionKind, Subject};
 
+use crate::offered::Offered as _;
 use crate::support::{
-    World, asked, charge, failed_code, given_back, minor, now, order, provider, refused, start, stripe_with,
+    World, asked, failed_code, given_back, minor, order, provider, refused, start, stripe_with,
 };
 
 const GOOD: &str = "4242424242424242";
@@ -23,9 +24,6 @@ async fn look(world: &World, id: &str) -> ProviderReport {
 async fn a_component_payment_from_preparation_to_refund() {
     let world = start().await;
     let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
-    assert_eq!(cards.confirmation(), Confirmation::Look);
-    assert!(Flow::ALL.into_iter().all(|flow| cards.prepares_at_provider(flow)));
-
     let call = cards.prepare(&world.stripe, &order).await;
     assert_eq!(asked(&call), [("payment_intents.create", 1)]);
     let (log, key) = (&call.logs[0], format!("{}-prepare", order.id));
@@ -54,7 +52,6 @@ async fn a_component_payment_from_preparation_to_refund() {
     assert_eq!(script_url, format!("{}/stripe/v3.js", world.origin));
     assert_eq!((publishable_key.as_str(), &payment_intent_id), ("pk_test_simulator", &prepared.object));
     assert_eq!(client_secret, secret);
-    assert!(cards.component(&world.stripe, None).is_none());
 
     let id = prepared.object.as_str();
     let untouched = ProviderReport {
@@ -174,9 +171,8 @@ async fn preparing_again_gives_the_same() {
 #[tokio::test]
 async fn a_session_ends_within_what_the_wire_allows() {
     let world = start().await;
-    let longest = world.stripe_cards().max_lifetime(Flow::HostedCheckout).unwrap();
+    let longest = world.stripe_cards().hosted_checkout().unwrap().max_lifetime().unwrap();
     assert!(longest < Duration::from_hours(24), "and a little for the way there");
-    assert_eq!(world.stripe_cards().max_lifetime(Flow::PaymentComponent), None);
     for minutes in [0, 45, 60 * 24 * 30] {
         let mut order = order(Flow::HostedCheckout);
         order.expires_at = order.created_at.saturating_add(Duration::from_mins(minutes));
@@ -209,10 +205,6 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
         let withdrawn = cards.withdraw(&world.stripe, &order, id).await;
         assert_eq!(refused(withdrawn, RejectionKind::Missing), "provider_object_missing", "{id}");
     }
-    let charged = cards.charge(&world.stripe, &order, &charge(1, "tok")).await;
-    assert!(charged.logs.is_empty());
-    refused(charged, RejectionKind::Invalid);
-    refused(cards.find_charge(&world.stripe, &order, now(), now()).await, RejectionKind::Invalid);
 
     let base = format!("{}/stripe", world.origin);
     for credentials in [json!({ "secretKey": "sk_test_other" }), json!({})] {

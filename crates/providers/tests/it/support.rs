@@ -15,7 +15,7 @@ use tollgate_domain::hold::{CaptureMode, HoldAction, HoldActionKind, HoldActionS
 use tollgate_domain::id::{EnvironmentId, HoldActionId, PaymentId, RefundId};
 use tollgate_domain::refund::{Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms};
 use tollgate_domain::{BasisPoints, Channel, Currency, Flow, Minor, Principal, Timestamp};
-use tollgate_engine::ports::{Adapters as _, Call, CallError, Cards, Charge, RejectionKind, WebhookReader};
+use tollgate_engine::ports::{Adapters as _, Call, CallError, Cards, Charge, RejectionKind, Webhooks};
 use tollgate_providers::{ProviderSettings, Providers};
 use tollgate_simulator::{Config, Simulator};
 use tollgate_vault::Secret;
@@ -289,15 +289,15 @@ pub(crate) async fn send(
 
 impl World {
     pub(crate) fn stripe_cards(&self) -> &dyn Cards {
-        self.providers.cards(Adapter::Stripe).unwrap()
+        self.providers.capabilities(Adapter::Stripe).cards.unwrap()
     }
 
     pub(crate) fn square_cards(&self) -> &dyn Cards {
-        self.providers.cards(Adapter::Square).unwrap()
+        self.providers.capabilities(Adapter::Square).cards.unwrap()
     }
 
-    pub(crate) fn webhooks(&self, adapter: Adapter) -> &dyn WebhookReader {
-        self.providers.webhooks(adapter).unwrap()
+    pub(crate) fn webhooks(&self, adapter: Adapter) -> &dyn Webhooks {
+        self.providers.capabilities(adapter).webhooks.unwrap()
     }
 
     /// Plays the browser, with the customer's card.

@@ -31,6 +31,7 @@ use tollgate_providers::ProviderSettings;
 use tollgate_vault::Secret;
 
 use crate::child::{Running, installed, place, run};
+use crate::offered::Offered as _;
 use crate::support::{
     charge, hold_action, manual_order, now, order, refused, send, square_at, start_with, stripe_at,
     stripe_with,

@@ -35,7 +35,8 @@ impl From<Application> for ApplicationResponse {
 pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let organization = operator.path("organization")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let application = operator.app.engine.create_application(organization, read_name(&body)?).await?;
+    let (engine, name) = (&operator.app.engine, read_name(&body)?);
+    let application = engine.create_application(organization, name, &operator.origin).await?;
     respond::created(&ApplicationResponse::from(application))
 }
 

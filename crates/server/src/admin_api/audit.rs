@@ -1,5 +1,6 @@
 //! `GET /admin/v1/audit`: every balance recomputed from its entries, every invariant checked.
 
+use data_encoding::HEXLOWER;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -18,6 +19,19 @@ pub(crate) struct AuditResponse {
     transfers: u64,
     card_postings: u64,
     findings: Vec<FindingResponse>,
+    audit_log: AuditLogResponse,
+}
+
+/// What the audit log's chain was found to be.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AuditLogCheck)]
+pub(crate) struct AuditLogResponse {
+    entries: u64,
+    /// The last hash. Kept elsewhere, it proves later that nothing before it was rewritten.
+    head: String,
+    /// The first thing that is wrong.
+    #[schema(required)]
+    problem: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -37,12 +51,18 @@ pub(crate) async fn run(operator: Operator) -> ApiResult {
         problem: finding.problem,
     });
     let findings: Vec<_> = findings.collect();
+    let chain = operator.app.engine.verify_audit_log().await?;
     respond::ok(&AuditResponse {
-        clean: findings.is_empty(),
+        clean: findings.is_empty() && chain.problem.is_none(),
         wallets: audit.wallets,
         postings: audit.postings,
         transfers: audit.transfers,
         card_postings: audit.card_postings,
         findings,
+        audit_log: AuditLogResponse {
+            entries: chain.entries,
+            head: HEXLOWER.encode(&chain.head),
+            problem: chain.problem,
+        },
     })
 }

@@ -1,4 +1,4 @@
-//! `PUT /admin/v1/environments/<id>/providers/<name>/circuit`: an operator decides whether a provider gets new work.
+//! `POST /admin/v1/environments/<id>/providers/<name>/circuit`: an operator decides whether a provider gets new work.
 
 use axum::body::Body;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
 use tollgate_configuration::ConfigWarning;
-use tollgate_engine::{ConfigDocument, ConfigureError, ports::ConfigVersionSummary};
+use tollgate_engine::{ConfigDocument, ConfigureError, Configured, ports::ConfigVersionSummary};
 use utoipa::ToSchema;
 
 use crate::{
@@ -32,6 +32,17 @@ use crate::{
 pub(crate) struct ReplacedResponse<'a> {
     version: u64,
     changed_by: &'a str,
+    /// What is allowed and probably not meant.
+    warnings: Vec<WarningResponse>,
+}
+
+/// A change that somebody else has to approve.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ConfigurationProposal)]
+pub(crate) struct ProposedResponse<'a> {
+    approval_id: String,
+    proposed_by: &'a str,
     /// What is allowed and probably not meant.
     warnings: Vec<WarningResponse>,
 }
@@ -106,12 +117,18 @@ pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
     let document = sent_document(&operator, body).await?;
     let applied =
         operator.app.engine.put_config(environment, document, expected, operator.origin.clone()).await?;
-    let answer = respond::ok(&ReplacedResponse {
-        version: applied.version,
-        changed_by: &operator.origin.actor,
-        warnings: applied.warnings.into_iter().map(WarningResponse::from).collect(),
-    });
-    with_version(answer, applied.version)
+    let (actor, warnings) =
+        (&operator.origin.actor, applied.warnings.into_iter().map(WarningResponse::from).collect());
+    match applied.outcome {
+        Configured::InForce { version } => {
+            with_version(respond::ok(&ReplacedResponse { version, changed_by: actor, warnings }), version)
+        }
+        Configured::Proposed { approval } => respond::accepted(&ProposedResponse {
+            approval_id: approval.to_string(),
+            proposed_by: actor,
+            warnings,
+        }),
+    }
 }
 
 /// Says what a `PUT` of the same body would say of its faults, and changes nothing.
@@ -182,6 +199,10 @@ impl From<ConfigureError> for ApiError {
                 format!(
                     "Version {current} is current, not the one you read; read it and make your change again."
                 ),
+            ),
+            ConfigureError::TooManyProposals => Self::new(
+                ErrorCode::TooManyProposals,
+                "Nothing was changed: too many changes of this configuration wait for approval. Approve or deny one first.",
             ),
             ConfigureError::Store(error) => error.into(),
             ConfigureError::Stored(error) => Self::internal(error.to_string()),

@@ -19,7 +19,9 @@ pub(crate) struct DeliveryResponse {
     event_id: String,
     #[schema(value_type = words::EventKind)]
     r#type: &'static str,
-    service_reference: String,
+    /// The payment; null for an event about a provider.
+    #[schema(required)]
+    service_reference: Option<String>,
     endpoint_id: String,
     #[schema(value_type = words::DeliveryState)]
     state: &'static str,
@@ -51,7 +53,7 @@ impl DeliveryResponse {
         Self {
             event_id: delivery.event.id.to_string(),
             r#type: delivery.event.kind.as_str(),
-            service_reference: delivery.event.reference.to_string(),
+            service_reference: delivery.event.reference.map(|reference| reference.to_string()),
             endpoint_id: delivery.endpoint.to_string(),
             state: delivery.state.as_str(),
             since: rfc3339(delivery.since),

@@ -51,7 +51,12 @@ impl From<Check> for CheckResponse {
 
 pub(crate) async fn examine(operator: Operator) -> ApiResult {
     let engine = &operator.app.engine;
-    let checks = engine.run_checks().await.into_iter().map(CheckResponse::from).collect();
+    let mut checks = Vec::new();
+    if let Some(external) = &operator.app.external_check {
+        checks.push(external.check().await);
+    }
+    checks.extend(engine.run_checks().await);
+    let checks = checks.into_iter().map(CheckResponse::from).collect();
     respond::ok(&DoctorResponse {
         version: env!("CARGO_PKG_VERSION"),
         server_time: rfc3339(engine.clock().now()),

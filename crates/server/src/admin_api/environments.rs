@@ -57,7 +57,8 @@ impl From<Environment> for EnvironmentResponse {
 pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let application = operator.path("application")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let environment = operator.app.engine.create_environment(application, read_name(&body)?).await?;
+    let environment =
+        operator.app.engine.create_environment(application, read_name(&body)?, &operator.origin).await?;
     respond::created(&EnvironmentResponse::from(environment))
 }
 

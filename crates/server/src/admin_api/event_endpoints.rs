@@ -168,7 +168,7 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.known_environment()?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let new = read_new(&body, &operator.app.engine)?;
-    let made = operator.app.engine.add_endpoint(environment, new).await?;
+    let made = operator.app.engine.add_endpoint(environment, new, &operator.origin).await?;
     noted(&operator, made.endpoint.id, "event endpoint added");
     respond::created(&shown_once(&operator, &made))
 }
@@ -191,14 +191,14 @@ pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let engine = &operator.app.engine;
     let change = read_change(&body, engine)?;
-    let changed = engine.change_endpoint(environment, endpoint, &change, &operator.origin.actor).await?;
+    let changed = engine.change_endpoint(environment, endpoint, &change, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint changed");
     respond::ok(&EndpointResponse::of(&changed, engine))
 }
 
 pub(crate) async fn remove(operator: Operator) -> ApiResult {
     let (environment, endpoint) = path(&operator)?;
-    operator.app.engine.remove_endpoint(environment, endpoint).await?;
+    operator.app.engine.remove_endpoint(environment, endpoint, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint removed");
     respond::ok(&RemovedResponse { removed: true })
 }
@@ -207,7 +207,8 @@ pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
     let (environment, endpoint) = path(&operator)?;
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let grace = read_grace(&body)?;
-    let made = operator.app.engine.rotate_endpoint_secret(environment, endpoint, grace).await?;
+    let engine = &operator.app.engine;
+    let made = engine.rotate_endpoint_secret(environment, endpoint, grace, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint secret rotated");
     respond::created(&shown_once(&operator, &made))
 }

@@ -36,11 +36,10 @@ use crate::{
     },
 };
 
-const MOMENT_RULE: &str = "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z";
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
                          transaction.authorized, transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded, \
                          refund.pending, refund.succeeded, refund.failed, dispute.opened, dispute.updated, dispute.closed, \
-                         transfer.notification_of_change";
+                         transfer.notification_of_change, provider.circuit_opened, provider.circuit_closed";
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -49,7 +48,9 @@ pub(crate) struct EventResponse {
     id: String,
     #[schema(value_type = words::EventKind)]
     r#type: &'static str,
-    service_reference: String,
+    /// The payment; null for an event about a provider.
+    #[schema(required)]
+    service_reference: Option<String>,
     #[schema(value_type = scalars::Moment)]
     timestamp: String,
 }
@@ -59,7 +60,7 @@ impl EventResponse {
         Self {
             id: event.id.to_string(),
             r#type: event.kind.as_str(),
-            service_reference: event.reference.to_string(),
+            service_reference: event.reference.map(|reference| reference.to_string()),
             timestamp: rfc3339(event.at),
         }
     }
@@ -197,7 +198,7 @@ pub(crate) async fn resend_range(operator: Operator, body: Body) -> ApiResult {
 }
 
 async fn send_again(operator: &Operator, resend: Resend) -> ApiResult {
-    let resent = operator.app.engine.resend(operator.known_environment()?, resend).await?;
+    let resent = operator.app.engine.resend(operator.known_environment()?, resend, &operator.origin).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
     info!(request_id, actor, deliveries = resent.deliveries, "events resent");
     respond::ok(&ResentResponse::from(resent))
@@ -209,12 +210,12 @@ fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
     let endpoint = endpoint(body.endpoint_id, &mut errors);
     let from = match body.from {
         None => errors.add("from", "is required"),
-        Some(_) => moment("from", body.from, &mut errors),
+        Some(_) => fields::moment("from", body.from, &mut errors),
     };
     let until = match body.until {
         // Up to now: the moment itself is not included.
         None => Some(Timestamp::from_unix_millis(now.unix_millis().saturating_add(1))),
-        Some(_) => moment("until", body.until, &mut errors),
+        Some(_) => fields::moment("until", body.until, &mut errors),
     };
     let parked_only = match body.parked_only.map(JsonText::of) {
         None => Some(false),
@@ -251,15 +252,6 @@ fn identifier<T: FromStr>(
         _ => None,
     };
     read.or_else(|| errors.add(field, rule))
-}
-
-fn moment(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Timestamp> {
-    let read = match raw.map(JsonText::of) {
-        Some(JsonText::String(text)) => text.parse::<jiff::Timestamp>().ok(),
-        _ => None,
-    };
-    let read = read.map(|moment| Timestamp::from_unix_millis(moment.as_millisecond()));
-    read.or_else(|| errors.add(field, MOMENT_RULE))
 }
 
 impl From<ResendError> for ApiError {

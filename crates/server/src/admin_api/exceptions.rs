@@ -100,6 +100,6 @@ pub(crate) async fn resolve(operator: Operator, body: Body) -> ApiResult {
     let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut errors);
     let note = fields::complete(errors, note)?;
     let engine = &operator.app.engine;
-    engine.resolve_exception(environment, exception, operator.origin.actor, note).await?;
+    engine.resolve_exception(environment, exception, note, &operator.origin).await?;
     respond::ok(&ResolvedResponse { resolved: true })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use tollgate_domain::hold::HoldActionKind;
+use tollgate_domain::{ServiceReference, hold::HoldActionKind};
 
 use crate::{
     admin_api::operator::{Operator, not_found_here},
@@ -22,12 +22,15 @@ pub(crate) async fn void(operator: Operator, body: Body) -> ApiResult {
 
 async fn change(operator: Operator, body: Body, kind: HoldActionKind) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
+    let environment = operator.known_environment()?;
+    let reference: ServiceReference = operator.path("reference")?;
     let actor = operator.origin.actor.clone();
     let request = holds::read_body(&body, &operator.headers, kind, Some(actor))?;
     let engine = Arc::clone(&operator.app.engine);
     let view =
         engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;
+    // What is asked of a provider is recorded before it is asked.
+    engine.record_action(&operator.origin, request.audited(environment, reference)).await?;
     let origin = operator.origin.clone();
     let changing =
         async move { Box::pin(engine.change_hold(&view, reference, request, &origin.request)).await };

@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use tollgate_domain::{
     Timestamp,
+    address_range::AddressRange,
     id::{EnvironmentId, KeyId},
+    key_scope::{Endpoint, KeyScope},
     tenant::{KeyKind, KeyRecord},
 };
-use tollgate_engine::{
-    KeyError, NewKey,
-    ports::{ChangeOrigin, KeyChange},
-};
+use tollgate_engine::{KeyError, KeyRequest, NewKey, RotationRequest, ports::KeyChange};
 use utoipa::ToSchema;
 
 use crate::{
@@ -36,6 +36,10 @@ use crate::{
 /// A day, in which every instance of the caller's backend can be given the new key.
 const DEFAULT_GRACE_SECONDS: u64 = 86_400;
 const MAX_GRACE_SECONDS: u64 = 90 * 86_400;
+const MAX_NAME_LENGTH: usize = 80;
+const MAX_RANGES: usize = 50;
+
+type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -44,6 +48,14 @@ pub(crate) struct KeyResponse {
     id: String,
     #[schema(value_type = words::KeyKind)]
     kind: &'static str,
+    #[schema(required)]
+    name: Option<String>,
+    /// The only endpoints it may call; null for every one that its kind opens.
+    #[schema(value_type = Option<Vec<words::KeyEndpoint>>, required)]
+    allowed_endpoints: Option<Vec<&'static str>>,
+    /// The only addresses it may be used from; null for any.
+    #[schema(required)]
+    allowed_ip_ranges: Option<Vec<String>>,
     #[schema(value_type = words::KeyStatus)]
     status: &'static str,
     last_four: String,
@@ -51,6 +63,9 @@ pub(crate) struct KeyResponse {
     created_at: String,
     #[schema(value_type = Option<scalars::Moment>, required)]
     expires_at: Option<String>,
+    /// To the minute, and written a moment later.
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    last_used_at: Option<String>,
     #[schema(value_type = Option<scalars::Moment>, required)]
     revoked_at: Option<String>,
     #[schema(required)]
@@ -74,9 +89,8 @@ pub(crate) struct KeyChangeResponse {
 
 impl KeyChangeResponse {
     fn of(change: &KeyChange) -> Self {
-        let ChangeOrigin { actor, request, at, .. } = &change.origin;
-        let (by, request_id) = (actor.clone(), request.clone());
-        Self { action: change.action.as_str(), by, at: rfc3339(*at), request_id }
+        let (by, request_id) = (change.actor.clone(), change.request.clone());
+        Self { action: change.action.as_str(), by, at: rfc3339(change.at), request_id }
     }
 }
 
@@ -97,13 +111,19 @@ impl KeyResponse {
             None if record.is_live(now) => "live",
             None => "expired",
         };
+        let endpoints = record.scope.endpoints.as_ref();
+        let addresses = record.scope.addresses.as_ref();
         Self {
             id: record.id.to_string(),
             kind: record.kind.as_str(),
+            name: record.name.clone(),
+            allowed_endpoints: endpoints.map(|list| list.iter().map(|endpoint| endpoint.as_str()).collect()),
+            allowed_ip_ranges: addresses.map(|list| list.iter().map(ToString::to_string).collect()),
             status,
             last_four: record.last_four.clone(),
             created_at: rfc3339(record.created_at),
             expires_at: record.expires_at.map(rfc3339),
+            last_used_at: record.last_used_at.map(rfc3339),
             revoked_at: record.revoked_at.map(rfc3339),
             replaced_by: record.replaced_by.map(|id| id.to_string()),
             changes: changes.map(KeyChangeResponse::of).collect(),
@@ -112,11 +132,28 @@ impl KeyResponse {
 }
 
 #[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = KeyRequest)]
 pub(crate) struct IssueBody<'a> {
     #[serde(borrow)]
     #[schema(value_type = words::KeyKind, required)]
     kind: Raw<'a>,
+    /// What people call it.
+    #[serde(borrow)]
+    #[schema(value_type = Option<NameText>, inline)]
+    name: Raw<'a>,
+    /// The only endpoints it may call; a publishable key opens no others than the two that prepare card payments.
+    #[serde(borrow)]
+    #[schema(value_type = Option<Vec<words::KeyEndpoint>>, min_items = 1)]
+    allowed_endpoints: Raw<'a>,
+    /// The only addresses it may be used from: up to 50 of IPv4 or IPv6, such as `203.0.113.7` or `10.0.0.0/8`.
+    #[serde(borrow)]
+    #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 50)]
+    allowed_ip_ranges: Raw<'a>,
+    /// From this moment on it is refused; omitted, never.
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::Moment>)]
+    expires_at: Raw<'a>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -127,12 +164,30 @@ pub(crate) struct RotateBody<'a> {
     #[serde(borrow)]
     #[schema(value_type = Option<u64>, maximum = 7_776_000)]
     grace_seconds: Raw<'a>,
+    /// Another name than the old key's.
+    #[serde(borrow)]
+    #[schema(value_type = Option<NameText>, inline)]
+    name: Raw<'a>,
+    /// Other endpoints than the old key's.
+    #[serde(borrow)]
+    #[schema(value_type = Option<Vec<words::KeyEndpoint>>, min_items = 1)]
+    allowed_endpoints: Raw<'a>,
+    /// Other addresses than the old key's.
+    #[serde(borrow)]
+    #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 50)]
+    allowed_ip_ranges: Raw<'a>,
+    /// When the new key ends. Omitted, it lives as long as the old one was issued for.
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::Moment>)]
+    expires_at: Raw<'a>,
 }
 
 pub(crate) async fn issue(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let new = operator.app.engine.issue_key(environment, read_kind(&body)?, operator.origin.clone()).await?;
+    let engine = &operator.app.engine;
+    let request = read_request(&body, engine.clock().now())?;
+    let new = engine.issue_key(environment, request, operator.origin.clone()).await?;
     shown_once(&operator, environment, &new).await
 }
 
@@ -149,8 +204,9 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
 pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
     let (environment, key) = path(&operator)?;
     let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let grace = read_grace(&body)?;
-    let new = operator.app.engine.rotate_key(environment, key, grace, operator.origin.clone()).await?;
+    let engine = &operator.app.engine;
+    let rotation = read_rotation(&body, engine.clock().now())?;
+    let new = engine.rotate_key(environment, key, rotation, operator.origin.clone()).await?;
     shown_once(&operator, environment, &new).await
 }
 
@@ -176,7 +232,7 @@ async fn with_changes(operator: &Operator, environment: EnvironmentId, record: &
     KeyResponse::of(record, engine.clock().now(), &changes)
 }
 
-fn read_kind(body: &[u8]) -> Result<KeyKind, ApiError> {
+fn read_request(body: &[u8], now: Timestamp) -> Result<KeyRequest, ApiError> {
     let body: IssueBody<'_> = body::parse_object(body)?;
     let mut errors = FieldErrors::default();
     let kind = match body.kind.map(JsonText::of) {
@@ -184,15 +240,65 @@ fn read_kind(body: &[u8]) -> Result<KeyKind, ApiError> {
         _ => None,
     };
     let kind = kind.or_else(|| errors.add("kind", "must be one of: secret, publishable"));
-    fields::complete(errors, kind)
+    let name =
+        body.name.and_then(|name| fields::required_text("name", Some(name), MAX_NAME_LENGTH, &mut errors));
+    let endpoints = read_endpoints(body.allowed_endpoints, &mut errors);
+    if let (Some(kind), Some(endpoints)) = (kind, &endpoints)
+        && endpoints.iter().any(|endpoint| !endpoint.opens_for(kind))
+    {
+        errors.add::<()>(ENDPOINTS, "names an endpoint that a publishable key cannot call");
+    }
+    let addresses = read_ranges(body.allowed_ip_ranges, &mut errors);
+    let expires_at = read_expiry(body.expires_at, now, &mut errors);
+    let scope = KeyScope { endpoints, addresses };
+    fields::complete(errors, kind.map(|kind| KeyRequest { kind, name, scope, expires_at }))
 }
 
-fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
+const ENDPOINTS: &str = "allowedEndpoints";
+
+fn read_endpoints(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Vec<Endpoint>> {
+    let names = texts(raw?).filter(|names| (1..=Endpoint::ALL.len()).contains(&names.len()));
+    let endpoints = names.and_then(|names| names.iter().map(|name| Endpoint::parse(name)).collect());
+    let rule =
+        "must be a list of endpoints as the API reference writes them, such as `POST /client/v1/payments`";
+    endpoints.or_else(|| errors.add(ENDPOINTS, rule))
+}
+
+fn read_ranges(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Vec<AddressRange>> {
+    let texts = texts(raw?).filter(|texts| (1..=MAX_RANGES).contains(&texts.len()));
+    let ranges = texts.and_then(|texts| texts.iter().map(|text| text.parse().ok()).collect());
+    let rule = "must be a list of 1 to 50 IP addresses or ranges, such as `203.0.113.7` or `10.0.0.0/8`";
+    ranges.or_else(|| errors.add("allowedIpRanges", rule))
+}
+
+fn texts(raw: &RawValue) -> Option<Vec<String>> {
+    match JsonText::of(raw) {
+        JsonText::Array(text) => serde_json::from_str(text).ok(),
+        _ => None,
+    }
+}
+
+fn read_expiry(raw: Raw<'_>, now: Timestamp, errors: &mut FieldErrors) -> Option<Timestamp> {
+    let read = fields::moment("expiresAt", Some(raw?), errors)?;
+    if read <= now {
+        return errors.add("expiresAt", "must be in the future");
+    }
+    Some(read)
+}
+
+fn read_rotation(body: &[u8], now: Timestamp) -> Result<RotationRequest, ApiError> {
     let body: RotateBody<'_> = body::parse_object(body)?;
     let mut errors = FieldErrors::default();
     let (usual, longest) = (DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS);
     let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut errors);
-    fields::complete(errors, seconds.map(Duration::from_secs))
+    let name =
+        body.name.and_then(|name| fields::required_text("name", Some(name), MAX_NAME_LENGTH, &mut errors));
+    let endpoints = read_endpoints(body.allowed_endpoints, &mut errors);
+    let addresses = read_ranges(body.allowed_ip_ranges, &mut errors);
+    let expires_at = read_expiry(body.expires_at, now, &mut errors);
+    let grace = seconds.map(Duration::from_secs);
+    let request = grace.map(|grace| RotationRequest { grace, name, endpoints, addresses, expires_at });
+    fields::complete(errors, request)
 }
 
 impl From<KeyError> for ApiError {

@@ -3,12 +3,15 @@
 use std::str::FromStr;
 
 use axum::extract::FromRequestParts;
-use http::{HeaderMap, request::Parts};
+use http::{HeaderMap, StatusCode, request::Parts};
+use serde_json::json;
 use tollgate_domain::{
+    audit_log::ActorKind,
     id::{ApplicationId, EnvironmentId, OrganizationId},
-    people::{Denied, Identity, Permission, Place},
+    people::{Denied, Identity, Place},
 };
-use tollgate_engine::Origin;
+use tollgate_engine::{Audited, Origin};
+use tracing::warn;
 
 use crate::{
     app::SharedApp,
@@ -18,6 +21,7 @@ use crate::{
         location::{Location, QueryReader},
     },
     response::{error::ApiError, error_code::ErrorCode},
+    router::Requirement,
 };
 
 pub(crate) use crate::response::error::not_found_here;
@@ -41,27 +45,61 @@ impl FromRequestParts<SharedApp> for Operator {
 
     async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
         let context = RequestContext::of(parts)?;
-        let identity = identify_operator(app, &parts.headers, &context)?;
         // The router puts there what its table says of the operation.
-        let permission = parts.extensions.get::<Permission>().copied();
-        let permission = permission.ok_or_else(|| ApiError::internal("operation without permission"))?;
-        let location = Location::of(parts, app).await?;
-        let place = match identity.organizations() {
-            Some(_) => place(&location, app).await?,
-            // Nothing is hidden from those who see everything, so that nothing needs to be looked up.
-            None => Place::Service,
-        };
-        identity.check(permission, place).map_err(denied)?;
-        Ok(Self {
-            app: app.clone(),
-            origin: Origin {
-                actor: identity.actor(given_name(&parts.headers)),
-                request: context.id.to_string(),
-            },
-            identity,
-            headers: parts.headers.clone(),
-            location,
-        })
+        let requirement = parts.extensions.get::<Requirement>().copied();
+        let requirement = requirement.ok_or_else(|| ApiError::internal("operation without permission"))?;
+        let identified = identify_operator(app, &parts.headers, &context);
+        let origin = origin(identified.as_ref().ok(), &parts.headers, &context);
+        let admitted = admit(identified, parts, app, requirement).await;
+        if let Err(error) = &admitted {
+            record_refusal(app, error, &origin, requirement).await;
+        }
+        let (identity, location) = admitted?;
+        Ok(Self { app: app.clone(), origin, identity, headers: parts.headers.clone(), location })
+    }
+}
+
+/// Whether the operator may do what is asked.
+async fn admit(
+    identified: Result<Identity, ApiError>,
+    parts: &mut Parts,
+    app: &SharedApp,
+    requirement: Requirement,
+) -> Result<(Identity, Location), ApiError> {
+    let identity = identified?;
+    let location = Location::of(parts, app).await?;
+    let place = match identity.organizations() {
+        Some(_) => place(&location, app).await?,
+        // Nothing is hidden from those who see everything, so that nothing needs to be looked up.
+        None => Place::Service,
+    };
+    identity.check(requirement.permission, place).map_err(denied)?;
+    Ok((identity, location))
+}
+
+fn origin(identity: Option<&Identity>, headers: &HeaderMap, context: &RequestContext) -> Origin {
+    Origin {
+        actor: identity.map(|identity| identity.actor(given_name(headers))).unwrap_or_default(),
+        request: context.id.to_string(),
+        kind: identity.map_or(ActorKind::Anonymous, Identity::kind),
+        address: Some(context.client),
+        people: identity.map(Identity::people).unwrap_or_default(),
+    }
+}
+
+/// Puts a refusal into the audit log: of somebody unknown only now and then, so that nobody can fill it.
+async fn record_refusal(app: &SharedApp, error: &ApiError, origin: &Origin, requirement: Requirement) {
+    let is_due = match error.status() {
+        StatusCode::FORBIDDEN => true,
+        StatusCode::UNAUTHORIZED => app.recorded_refusals.take(origin.address).is_ok(),
+        _ => false,
+    };
+    if !is_due {
+        return;
+    }
+    let refused = Audited::new("access.refuse", requirement.operation).after(json!({ "code": error.code() }));
+    if let Err(error) = app.engine.record_action(origin, refused).await {
+        warn!(%error, operation = requirement.operation, "refusal not recorded in the audit log");
     }
 }
 

@@ -55,7 +55,7 @@ impl From<Organization> for OrganizationResponse {
 
 pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let organization = operator.app.engine.create_organization(read_name(&body)?).await?;
+    let organization = operator.app.engine.create_organization(read_name(&body)?, &operator.origin).await?;
     respond::created(&OrganizationResponse::from(organization))
 }
 

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use tollgate_domain::{ServiceReference, card::Preparation};
 use tollgate_engine::{
-    Origin, UseAccountError,
+    Audited, UseAccountError,
     ports::{CardPayment, NewCardPosting, PaymentFilter},
 };
 use utoipa::ToSchema;
@@ -143,7 +143,10 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {
     let environment = operator.known_environment()?;
-    let id = match operator.path("reference")? {
+    let reference: ServiceReference = operator.path("reference")?;
+    let viewed = Audited::new("payment.view", reference).in_environment(environment);
+    operator.app.engine.record_action(&operator.origin, viewed).await?;
+    let id = match reference {
         ServiceReference::Card(id) => id,
         ServiceReference::Ach(id) => return transfers::read(&operator, environment, id).await,
     };
@@ -178,8 +181,7 @@ pub(crate) struct AccountDecided {
 /// A payment whose account left the configuration goes on at the one configured now.
 pub(crate) async fn use_configured_account(operator: Operator) -> ApiResult {
     let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
-    let Origin { actor, request } = &operator.origin;
-    let decided = operator.app.engine.use_configured_account(environment, reference, actor, request).await;
+    let decided = operator.app.engine.use_configured_account(environment, reference, &operator.origin).await;
     decided.map_err(|error| match error {
         UseAccountError::Missing => not_found_here(),
         UseAccountError::NotConfigured(provider) => {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use axum::body::Body;
 use serde::{Deserialize, Serialize};
-use tollgate_engine::{RegisterDomainError, ports::RegisteredDomain};
+use serde_json::json;
+use tollgate_engine::{Audited, RegisterDomainError, ports::RegisteredDomain};
 use tracing::info;
 use utoipa::{
     PartialSchema, ToSchema,
@@ -37,9 +38,7 @@ impl PartialSchema for HostName {
     fn schema() -> RefOr<Schema> {
         let label = "[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?";
         let pattern = format!(r"^{label}(\.{label})+$");
-        scalars::schema(
-            serde_json::json!({"type": "string", "maxLength": MAX_DOMAIN_LENGTH, "pattern": pattern}),
-        )
+        scalars::schema(json!({"type": "string", "maxLength": MAX_DOMAIN_LENGTH, "pattern": pattern}))
     }
 }
 
@@ -97,6 +96,10 @@ pub(crate) async fn register(operator: Operator, body: Body) -> ApiResult {
         if is_host_name(&domain) { Some(domain) } else { errors.add("domain", DOMAIN_RULE) }
     });
     let domain = fields::complete(errors, domain)?;
+    let audited = Audited::new("provider.register_domain", &provider)
+        .in_environment(environment)
+        .after(json!({ "domain": domain }));
+    operator.app.engine.record_action(&operator.origin, audited).await?;
     let registered = operator.app.engine.register_domain(environment, &provider, &domain).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
     info!(request_id, actor, provider, domain, "domain registered at the provider");

@@ -54,7 +54,8 @@ pub(crate) struct RetriedResponse {
 pub(crate) async fn retry(operator: Operator) -> ApiResult {
     let environment = operator.known_environment()?;
     let (provider, event): (String, String) = (operator.path("provider")?, operator.path("event")?);
-    operator.app.engine.retry_provider_event(environment, &provider, &event).await?;
+    let engine = &operator.app.engine;
+    engine.retry_provider_event(environment, &provider, &event, &operator.origin).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
     info!(request_id, actor, provider, event, "provider event queued for retry");
     respond::ok(&RetriedResponse { retried: true })

@@ -26,7 +26,7 @@ pub(crate) struct RekeyResponse {
 }
 
 pub(crate) async fn run(operator: Operator) -> ApiResult {
-    let progress = operator.app.engine.rekey().await?;
+    let progress = operator.app.engine.rekey(&operator.origin).await?;
     respond::ok(&RekeyResponse {
         resealed: progress.resealed,
         unreadable: progress.unreadable,

@@ -7,7 +7,7 @@ use tollgate_domain::{
     Currency,
     statement::{Month, Part, StatementRow},
 };
-use tollgate_engine::{EnvironmentStatement, Statement};
+use tollgate_engine::{Audited, EnvironmentStatement, Statement};
 use utoipa::ToSchema;
 
 use crate::{
@@ -123,6 +123,9 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
 
 pub(crate) async fn export(operator: Operator) -> ApiResult {
     let statement = find(&operator).await?;
+    let organization = statement.organization.id;
+    let audited = Audited::new("statement.export", statement.month).in_organization(organization);
+    operator.app.engine.record_action(&operator.origin, audited).await?;
     let mut response = Response::new(Body::from(statement.csv()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CSV));
     Ok(response)

@@ -3,7 +3,7 @@
 use axum::{body::Body, response::Response};
 use http::{HeaderValue, header};
 use tollgate_domain::id::TransactionId;
-use tollgate_engine::{FoundPayment, PaymentSearch, ports::TransactionFilter};
+use tollgate_engine::{Audited, FoundPayment, PaymentSearch, ports::TransactionFilter};
 
 use crate::{
     admin_api::{operator::Operator, paging::ListResponse},
@@ -21,6 +21,8 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     query.finish()?;
     let environment = operator.known_environment()?;
     let search = search(filter, text.unwrap_or_default());
+    let exported = Audited::new("payments.export", environment).in_environment(environment);
+    operator.app.engine.record_action(&operator.origin, exported).await?;
     let csv = operator.app.engine.export_payments(environment, &search).await?;
     let mut response = Response::new(Body::from(csv));
     let kind = HeaderValue::from_static("text/csv; charset=utf-8");

@@ -9,7 +9,7 @@ use tollgate_domain::{
     ach::TransferOrder,
     id::{EnvironmentId, TransferId},
 };
-use tollgate_engine::{CorrectedAccount, Origin, ports::Transfer};
+use tollgate_engine::{Audited, CorrectedAccount, Origin, ports::Transfer};
 use utoipa::ToSchema;
 
 use crate::{
@@ -103,8 +103,7 @@ pub(crate) async fn waiting(operator: Operator) -> ApiResult {
 pub(crate) async fn reveal_corrected_account(operator: Operator) -> ApiResult {
     let environment = operator.known_environment()?;
     let ServiceReference::Ach(id) = operator.path("reference")? else { return Err(not_found_here()) };
-    let Origin { actor, request } = &operator.origin;
-    let revealed = operator.app.engine.reveal_corrected_accounts(environment, id, actor, request).await?;
+    let revealed = operator.app.engine.reveal_corrected_accounts(environment, id, &operator.origin).await?;
     respond::ok(&RevealedResponse {
         service_reference: id.to_string(),
         corrections: revealed.iter().map(CorrectedAccountResponse::of).collect(),
@@ -113,11 +112,15 @@ pub(crate) async fn reveal_corrected_account(operator: Operator) -> ApiResult {
 
 /// `POST /admin/v1/environments/<id>/transactions/<reference>/cancel`: an operator cancels a transfer.
 pub(crate) async fn cancel(operator: Operator) -> ApiResult {
-    let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
+    let environment = operator.known_environment()?;
+    let reference: ServiceReference = operator.path("reference")?;
     let engine = Arc::clone(&operator.app.engine);
     let view =
         engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;
-    let Origin { actor, request } = operator.origin.clone();
+    let audited = Audited::new("transfer.cancel", reference).in_environment(environment);
+    // What is asked of a provider is recorded before it is asked.
+    engine.record_action(&operator.origin, audited).await?;
+    let Origin { actor, request, .. } = operator.origin.clone();
     let canceling =
         async move { Box::pin(engine.cancel_transfer(&view, reference, Some(actor), &request)).await };
     transfer_cancel::answer(&run_to_completion(&operator.app.engine, canceling).await??)

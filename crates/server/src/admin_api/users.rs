@@ -152,7 +152,7 @@ pub(crate) struct TokenBody<'a> {
 pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let engine = &operator.app.engine;
-    let state = engine.create_user(read_user(&body)?).await?;
+    let state = engine.create_user(read_user(&body)?, &operator.origin).await?;
     respond::created(&UserResponse::of(state, engine.clock().now()))
 }
 
@@ -166,7 +166,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
 
 pub(crate) async fn remove(operator: Operator) -> ApiResult {
     let engine = &operator.app.engine;
-    let state = engine.remove_user(operator.path("user")?).await?;
+    let state = engine.remove_user(operator.path("user")?, &operator.origin).await?;
     respond::ok(&UserResponse::of(state, engine.clock().now()))
 }
 
@@ -175,14 +175,14 @@ pub(crate) async fn issue_token(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let (name, lifetime) = read_token(&body)?;
     let engine = &operator.app.engine;
-    let new = engine.issue_user_token(user, name, lifetime).await?;
+    let new = engine.issue_user_token(user, name, lifetime, &operator.origin).await?;
     let record = UserTokenResponse::of(new.record, engine.clock().now());
     respond::created(&NewTokenResponse { token: new.token.expose(), record })
 }
 
 pub(crate) async fn revoke_token(operator: Operator) -> ApiResult {
     let (user, token) = (operator.path("user")?, operator.path("token")?);
-    operator.app.engine.revoke_user_token(user, token).await?;
+    operator.app.engine.revoke_user_token(user, token, &operator.origin).await?;
     respond::ok(&RevokedResponse { id: token.to_string() })
 }
 

@@ -161,8 +161,8 @@ async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
     let PathCurrency(currency) = operator.path("currency")?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let (amount, reference) = read_move(&body)?;
-    let order = MoveOrder { currency, cause, amount, reference, actor: operator.origin.actor.clone() };
-    let applied = operator.app.engine.move_funds(environment, order).await?;
+    let order = MoveOrder { currency, cause, amount, reference };
+    let applied = operator.app.engine.move_funds(environment, order, &operator.origin).await?;
     let moved = MovedResponse {
         posting_id: applied.posting.to_string(),
         replayed: applied.replayed,

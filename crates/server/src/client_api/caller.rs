@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, request::Parts};
+use tollgate_domain::id::KeyId;
 use tollgate_engine::{Engine, EnvironmentView};
 
 use crate::{
@@ -21,6 +22,7 @@ pub(crate) struct Caller {
     pub(crate) app: SharedApp,
     /// What the key opens, as it is configured now.
     pub(crate) view: Arc<EnvironmentView>,
+    pub(crate) key: KeyId,
     pub(crate) request: String,
     pub(crate) headers: HeaderMap,
     pub(crate) location: Location,
@@ -62,14 +64,15 @@ impl FromRequestParts<SharedApp> for Payer {
 impl Caller {
     async fn admit(parts: &mut Parts, app: &SharedApp, access: Access) -> Result<Self, ApiError> {
         let context = RequestContext::of(parts)?;
-        let view = {
+        let (view, key) = {
             let snapshot = app.engine.directory().snapshot();
             let key = authenticate(app, &snapshot, &parts.headers, &context, access)?;
-            Arc::clone(&key.environment)
+            (Arc::clone(&key.environment), key.id)
         };
         Ok(Self {
             app: Arc::clone(app),
             view,
+            key,
             request: context.id.to_string(),
             headers: parts.headers.clone(),
             location: Location::of(parts, app).await?,

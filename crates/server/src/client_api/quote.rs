@@ -60,7 +60,7 @@ where
     let key = authenticate(app, &snapshot, headers, context, Access::SecretKey)?;
     let request = read(&body?)?;
     let quote = tollgate_engine::quote(&key.environment.configuration, &request)?;
-    key.quotes.fetch_add(1, Relaxed);
+    key.meters.quotes.fetch_add(1, Relaxed);
     Ok(respond::ok_written(|bytes| write(bytes, &request, &quote)))
 }
 

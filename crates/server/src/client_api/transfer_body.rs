@@ -184,6 +184,7 @@ pub(crate) fn read(
             recipient_kind: recipient_kind?,
             purpose: purpose?,
             statement_descriptor,
+            key: None,
         })
     })();
     fields::complete(errors, read)

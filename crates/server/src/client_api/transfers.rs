@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use serde::Serialize;
 use tollgate_engine::{
-    TransferCreated, TransferError,
+    TransferCreated, TransferError, TransferRequest,
     ports::{OrderFault, StoreError},
 };
 use utoipa::ToSchema;
@@ -19,6 +19,7 @@ use crate::{
     response::{
         error::{ApiError, Detail},
         error_code::ErrorCode,
+        payment::RoutingResponse,
         respond::{self, ApiResult},
         transaction::TransactionResponse,
         transfer::BankAccountResponse,
@@ -32,6 +33,7 @@ pub(crate) struct TransferResponse {
     transaction: TransactionResponse,
     replayed: bool,
     bank_account: BankAccountResponse,
+    routing: RoutingResponse,
 }
 
 pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
@@ -39,6 +41,7 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
     let engine = Arc::clone(&caller.app.engine);
     let request =
         transfer_body::read(&body, &caller.headers, |token| engine.open_token(&caller.view, token))?;
+    let request = TransferRequest { key: Some(caller.key), ..request };
     let app = Arc::clone(&caller.app);
     let making =
         async move { Box::pin(engine.create_transfer(&caller.view, request, &caller.request)).await };
@@ -48,6 +51,7 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
         transaction: TransactionResponse::of_transfer(&transfer),
         replayed,
         bank_account: BankAccountResponse::of(&transfer.order),
+        routing: RoutingResponse::of_transfer(&transfer.order),
     };
     if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
 }

@@ -9,10 +9,11 @@ use crate::{
         applications::ApplicationResponse,
         audit::AuditResponse,
         circuit::{CircuitBody, ForcedResponse},
-        config::{CheckedResponse, ReplacedResponse, VersionResponse},
+        config::{CheckedResponse, ProposedResponse, ReplacedResponse, VersionResponse},
         deliveries::DeliveryResponse,
         doctor::DoctorResponse,
         environments::{EnvironmentBody, EnvironmentResponse},
+        erase::{EraseBody, ErasureResponse},
         event_endpoints::{
             EndpointBody, EndpointMadeResponse, EndpointResponse, NewEndpointBody, RemovedResponse,
             RotateBody as RotateSecretBody,
@@ -108,14 +109,14 @@ fn tenants(schemas: &mut Schemas) -> [Described; 9] {
 fn keys(schemas: &mut Schemas) -> [Described; 4] {
     [
         operation("key_issue", TENANTS, AdminToken, "Issue a key")
-            .says("The key is shown only in this response; only a hash is stored.")
+            .says("The key is shown only in this response; only a hash is stored. It can be limited to endpoints and IP addresses, and expire.")
             .takes::<IssueBody<'_>>(schemas, json!({"kind": "secret"}))
             .answers::<NewKeyResponse<'_>>(schemas, StatusCode::CREATED),
         operation("key_list", TENANTS, AdminToken, "List an environment's keys")
             .with(parameters::after(KeyId::PREFIX))
             .lists::<KeyResponse>(schemas),
         operation("key_rotate", TENANTS, AdminToken, "Rotate a key")
-            .says("Issues a replacement; the old key stays valid for a grace period.")
+            .says("Issues a replacement with the same name and limits, unless others are given; the old key stays valid for a grace period.")
             .may_take::<RotateBody<'_>>(schemas, json!({"graceSeconds": 86400}))
             .answers::<NewKeyResponse<'_>>(schemas, StatusCode::CREATED)
             .fails(&[ErrorCode::KeyNotLive]),
@@ -132,13 +133,14 @@ fn configuration(schemas: &mut Schemas) -> [Described; 10] {
             .answers::<Configuration>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag"),
         operation("config_replace", CONFIGURATION, AdminToken, "Replace the configuration")
-            .says("Replaces the whole document atomically. An invalid document returns 400 with every error, and nothing changes.")
+            .says("Replaces the whole document atomically. An invalid document returns 400 with every error, and nothing changes. Where the current configuration has `approvals.configuration`, the change is only proposed (202) and waits for somebody else's approval.")
             .with([parameters::if_match()])
             .with_actor()
             .takes::<Configuration>(schemas, example())
             .answers::<ReplacedResponse<'_>>(schemas, StatusCode::OK)
             .carrying("ETag", "ETag")
-            .fails(&[ErrorCode::VersionConflict]),
+            .answers::<ProposedResponse<'_>>(schemas, StatusCode::ACCEPTED)
+            .fails(&[ErrorCode::VersionConflict, ErrorCode::TooManyProposals]),
         operation("config_validate", CONFIGURATION, AdminToken, "Check a configuration")
             .says("Validates a document exactly as replacing would, without changing anything.")
             .takes::<Configuration>(schemas, example())
@@ -375,7 +377,7 @@ fn events(schemas: &mut Schemas) -> [Described; 5] {
     ]
 }
 
-fn oversight(schemas: &mut Schemas) -> [Described; 8] {
+fn oversight(schemas: &mut Schemas) -> [Described; 9] {
     [
         operation("request_list", OPERATIONS, AdminToken, "List client API calls")
             .says(
@@ -401,6 +403,14 @@ fn oversight(schemas: &mut Schemas) -> [Described; 8] {
             .says("A parked event failed too often. It is queued again and applied within seconds, or records why not.")
             .with_actor()
             .answers::<ProviderEventRetried>(schemas, StatusCode::OK),
+        operation("customer_erase", OPERATIONS, AdminToken, "Erase a customer's personal data")
+            .says(
+                "Removes names, addresses, bank details, descriptions, metadata and timelines of the customer's payments that \
+                 have ended. Amounts, statuses, references and the books stay. It may be repeated.",
+            )
+            .with_actor()
+            .takes::<EraseBody<'_>>(schemas, json!({"externalCustomerId": "cust_42"}))
+            .answers::<ErasureResponse>(schemas, StatusCode::OK),
         operation("audit", OPERATIONS, AdminToken, "Audit the ledger")
             .says("Recomputes every balance from its entries and checks every invariant.")
             .answers::<AuditResponse>(schemas, StatusCode::OK),

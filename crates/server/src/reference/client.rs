@@ -12,6 +12,7 @@ use crate::{
         prepare_body::PrepareBody,
         quote::{QuoteBody, QuoteResponse},
         refunds::RefundBody,
+        switch::SwitchBody,
         transactions::TransactionReadResponse,
         transfer_body::{PreviewBody, TransferBody},
         transfer_preview::PreviewResponse,
@@ -45,6 +46,14 @@ const UNROUTED: &[ErrorCode] = &[ErrorCode::RoutingUnavailable, ErrorCode::Provi
 /// Why nothing is captured or voided.
 pub(crate) const HOLD_ERRORS: &[ErrorCode] = &[
     ErrorCode::IdempotencyConflict,
+    ErrorCode::ProviderNotConfigured,
+    ErrorCode::ProviderRejected,
+    ErrorCode::ProviderUnavailable,
+];
+
+/// Why a component stays where it is.
+const SWITCHED: &[ErrorCode] = &[
+    ErrorCode::NotSwitchable,
     ErrorCode::ProviderNotConfigured,
     ErrorCode::ProviderRejected,
     ErrorCode::ProviderUnavailable,
@@ -89,7 +98,7 @@ fn quote(schemas: &mut Schemas) -> Described {
         .without_store()
 }
 
-fn cards(schemas: &mut Schemas) -> [Described; 4] {
+fn cards(schemas: &mut Schemas) -> [Described; 5] {
     let customer = json!({"name": "Ada Lovelace", "email": "ada@example.com"});
     let refused = [
         ErrorCode::ProviderRejected,
@@ -144,6 +153,17 @@ fn cards(schemas: &mut Schemas) -> [Described; 4] {
                 ErrorCode::ProviderNotConfigured,
                 ErrorCode::ProviderRejected,
             ]),
+        operation("component_switch", CARDS, SecretKey, "Switch a declined component to the next provider")
+            .says(
+                "After a decline: withdraws the component at the provider that `from` names and answers with a new one at \
+                 the next target of the payment's route, under the same reference and with that provider's fee. Repeating \
+                 the request returns the component the payment has now; after a 503 it goes on where it stopped.",
+            )
+            .takes::<SwitchBody<'_>>(schemas, json!({"from": "card_provider_a"}))
+            .answers::<PaymentResponse<'_>>(schemas, StatusCode::CREATED)
+            .answers::<PaymentResponse<'_>>(schemas, StatusCode::OK)
+            .carrying("Idempotent-Replayed", "IdempotentReplayed")
+            .fails(SWITCHED),
         operation("payment_read", CARDS, SecretKey, "Read a prepared payment")
             .says("The preparation, with its transaction once it exists.")
             .answers::<PaymentReadResponse<'_>>(schemas, StatusCode::OK),

@@ -36,6 +36,7 @@ impl ToSchema for Configuration {
         put("ConfiguredFee", fee());
         put("ConfiguredFeeLayer", fee_layer());
         put("ConfiguredLimit", limit());
+        put("ConfiguredApproval", approval());
         put("EnvironmentSettings", settings());
         put("AchCalendar", calendar());
         put("AchCalendarRules", calendar_rules());
@@ -60,6 +61,10 @@ impl PartialSchema for Configuration {
                 "routing": object(&[], json!({"web_card": at("ConfiguredRouting"), "ach": at("ConfiguredRouting")})),
                 "fees": {"type": "array", "maxItems": 20000, "items": at("ConfiguredFee")},
                 "limits": {"type": "array", "maxItems": 50, "items": at("ConfiguredLimit")},
+                "approvals": object(&[], json!({
+                    "transfers": {"type": "array", "maxItems": 100, "items": at("ConfiguredApproval")},
+                    "configuration": {"type": "boolean"},
+                })),
                 "settings": at("EnvironmentSettings"),
             }),
         ))
@@ -289,7 +294,22 @@ fn limit() -> Value {
             "windowSeconds": integer(1, 31_622_400),
             "maxCount": integer(1, 1_000_000_000),
             "maxAmountMinor": at("ConfiguredMinorUnits"),
-            "action": {"type": "string", "enum": ["refuse"], "default": "refuse"},
+            "action": {"type": "string", "enum": ["refuse", "review"], "default": "refuse",
+                "description": "`review`, for transfers: what exceeds the limit waits for a person's approval."},
+        }),
+    )
+}
+
+fn approval() -> Value {
+    object(
+        &["id"],
+        json!({
+            "id": name(),
+            "conditions": {
+                "type": "array", "maxItems": 100, "items": at("RoutingCondition"),
+                "description": "As in routing; the field `firstToAccount` with `eq` and a boolean asks whether no transfer to the same bank account was approved before.",
+            },
+            "count": integer(1, 10),
         }),
     )
 }
@@ -304,16 +324,19 @@ fn minor_units() -> Value {
     })
 }
 
+fn origins() -> Value {
+    let pattern = r"^https?://[A-Za-z0-9.:\[\]-]+$";
+    json!({"type": "array", "maxItems": 100, "items": {"type": "string", "maxLength": 300, "pattern": pattern}})
+}
+
 fn settings() -> Value {
     object(
         &[],
         json!({
             "secretKeyForPreparation": boolean(false),
             "preparationLifetimeSeconds": integer(60, 2_592_000),
-            "returnOrigins": {
-                "type": "array", "maxItems": 100,
-                "items": {"type": "string", "maxLength": 300, "pattern": r"^https?://[A-Za-z0-9.:\[\]-]+$"},
-            },
+            "returnOrigins": origins(),
+            "allowedOrigins": origins(),
             "customerTokenLifetimeSeconds": integer(1, 315_360_000),
             "customerTokenKey": integer(1, u64::from(u32::MAX)),
             "customerTokenOldestKey": integer(1, u64::from(u32::MAX)),
@@ -337,7 +360,19 @@ fn settings() -> Value {
             ),
             "fallbackMayCostMore": boolean(false),
             "rateLimitPerSecond": integer(1, 1_000_000),
+            "retention": object(
+                &[],
+                json!({"customerDataDays": integer(1, 3_650), "providerEventDays": integer(30, 3_650)}),
+            ),
             "requestLogDays": integer(1, 90),
+            "returnRates": object(
+                &[],
+                json!({
+                    "administrativeBps": integer(0, 10_000),
+                    "unauthorizedBps": integer(0, 10_000),
+                    "minimumTransfers": integer(1, 1_000_000),
+                }),
+            ),
             "surchargeWarningBps": integer(0, 10_000),
         }),
     )

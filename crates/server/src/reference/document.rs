@@ -7,7 +7,7 @@ use utoipa::PartialSchema;
 
 use crate::{
     reference::{
-        admin, client,
+        admin, client, descriptions,
         failures::{self, FailureResponses},
         operation::{Described, TAGS},
         people, scalars,
@@ -26,7 +26,9 @@ your own is recorded beside it. Amounts are whole numbers of minor units: string
 JSON integers in requests. Fields that a request does not know are ignored.
 
 The paths below `/client/v1` take an API key, those below `/admin/v1` an operator's personal token or the admin token, both as \
-`Authorization: Bearer …`.";
+`Authorization: Bearer …`.
+
+Guides, concepts and everything for operators: [the documentation](/docs/overview).";
 
 /// The document, made from the router and what is said of each of its operations.
 pub(crate) fn document() -> Value {
@@ -64,6 +66,9 @@ pub(crate) fn document() -> Value {
         },
     });
     while prune(&mut document) {}
+    if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
+        descriptions::describe(schemas);
+    }
     document
 }
 

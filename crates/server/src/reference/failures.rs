@@ -25,7 +25,7 @@ pub(crate) fn schema() -> Value {
 pub(crate) fn detail_schema() -> Value {
     json!({
         "type": "object",
-        "required": ["code", "requestId", "details"],
+        "required": ["code", "requestId", "details", "docs"],
         "properties": {
             "code": {"$ref": "#/components/schemas/ErrorCode"},
             "requestId": {"type": "string", "description": "As in the `Request-Id` header."},
@@ -38,6 +38,7 @@ pub(crate) fn detail_schema() -> Value {
                 "type": "string",
                 "description": "The related payment, if one is recorded: a rejected transfer, or a preparation that cannot be paid.",
             },
+            "docs": {"type": "string", "description": "Where the code is explained, on this server."},
         },
     })
 }
@@ -144,7 +145,12 @@ fn example(code: ErrorCode) -> Value {
             "success": false,
             "data": null,
             "message": code.when(),
-            "error": {"code": code.as_str(), "requestId": "req_01kaxb3jz8e8x7r9m2w4v6t0qd", "details": details},
+            "error": {
+                "code": code.as_str(),
+                "requestId": "req_01kaxb3jz8e8x7r9m2w4v6t0qd",
+                "details": details,
+                "docs": code.docs(),
+            },
         },
     })
 }

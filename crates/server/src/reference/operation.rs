@@ -51,9 +51,13 @@ impl Credential {
     fn failures(self) -> &'static [ErrorCode] {
         match self {
             Self::None => &[],
-            Self::SecretKey | Self::AnyKey => {
-                &[ErrorCode::Unauthenticated, ErrorCode::SecretKeyRequired, ErrorCode::RateLimited]
-            }
+            Self::SecretKey | Self::AnyKey => &[
+                ErrorCode::Unauthenticated,
+                ErrorCode::SecretKeyRequired,
+                ErrorCode::KeyNotAllowed,
+                ErrorCode::OriginNotAllowed,
+                ErrorCode::RateLimited,
+            ],
             Self::AdminToken => &[ErrorCode::Unauthenticated, ErrorCode::Forbidden, ErrorCode::RateLimited],
         }
     }

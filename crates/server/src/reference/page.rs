@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use bytes::Bytes;
 use serde_json::{Value, json};
+use tollgate_docs::{Keep, StaticFile};
 use tollgate_vault::Secret;
 
 const PAGE: &str = r#"<!doctype html>
@@ -16,7 +17,7 @@ const PAGE: &str = r#"<!doctype html>
 pub(crate) struct Reference {
     pub(crate) page: Bytes,
     make_document: fn() -> Value,
-    document: OnceLock<Bytes>,
+    document: OnceLock<StaticFile>,
 }
 
 impl Reference {
@@ -26,8 +27,10 @@ impl Reference {
     }
 
     /// The document, which is made when it is first asked for.
-    pub(crate) fn document(&self) -> Bytes {
-        self.document.get_or_init(|| (self.make_document)().to_string().into()).clone()
+    pub(crate) fn document(&self) -> &StaticFile {
+        self.document.get_or_init(|| {
+            StaticFile::new("application/json", Keep::Validate, (self.make_document)().to_string())
+        })
     }
 }
 
@@ -54,6 +57,9 @@ fn configuration(key: Option<&Secret>) -> Value {
         "mcp": {"disabled": true},
         "hideClientButton": true,
         "showDeveloperTools": "never",
+        // The rest stays in a menu beside these.
+        "featuredClients": ["shell/curl", "node/fetch", "python/requests", "go/native"],
+        "defaultHttpClient": {"targetKey": "shell", "clientKey": "curl"},
         "persistAuth": false,
         "metaData": {"title": "Tollgate API reference"},
     })

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use tollgate_domain::id::{
-    ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId, PaymentId,
-    PostingId, RefundId, RequestId, TokenId, TransactionId, TransferId, UserId,
+    ApplicationId, ApprovalId, EndpointId, EnvironmentId, EventId, ExceptionId, KeyId, OrganizationId,
+    PaymentId, PostingId, RefundId, RequestId, TokenId, TransactionId, TransferId, UserId,
 };
 use utoipa::{PartialSchema, ToSchema};
 
@@ -31,6 +31,7 @@ fn path_parameter(name: &str) -> Value {
         "token" => ("The token's id, not the token.", id(&[TokenId::PREFIX])),
         "endpoint" => ("The event endpoint's id.", id(&[EndpointId::PREFIX])),
         "event" => ("The event's id.", id(&[EventId::PREFIX])),
+        "approval" => ("The approval's id.", id(&[ApprovalId::PREFIX])),
         "exception" => ("The exception's id.", id(&[ExceptionId::PREFIX])),
         "reference" => ("The payment's `serviceReference`.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
         "refund" => ("The refund's `refundReference`.", id(&[RefundId::PREFIX])),
@@ -152,6 +153,13 @@ pub(crate) fn month() -> [Value; 1] {
     [query("month", "A calendar month in UTC; the current one if omitted.", schema)]
 }
 
+/// What approvals can be picked by.
+pub(crate) fn approvals() -> Vec<Value> {
+    let mut parameters = vec![query("state", "Only in this state.", inline::<words::ApprovalState>())];
+    parameters.extend(before(ApprovalId::PREFIX));
+    parameters
+}
+
 /// What exceptions can be picked by.
 pub(crate) fn exceptions() -> Vec<Value> {
     let mut parameters = vec![query("open", "Only open ones.", json!({"type": "boolean"}))];
@@ -193,6 +201,20 @@ pub(crate) fn events() -> Vec<Value> {
     ];
     parameters.extend(before(EventId::PREFIX));
     parameters
+}
+
+/// What entries of the audit log can be picked by.
+pub(crate) fn audit_log() -> Vec<Value> {
+    let moment = || json!({"type": "string", "format": "date-time"});
+    vec![
+        query("userId", "Only what this user did.", id(&[UserId::PREFIX])),
+        query("action", "Only this action.", json!({"type": "string"})),
+        query("environmentId", "Only in this environment.", id(&[EnvironmentId::PREFIX])),
+        query("subject", "Only what was done to this.", json!({"type": "string"})),
+        query("from", "Only from this time on.", moment()),
+        query("until", "Only before this time.", moment()),
+        query("before", "The previous page's `nextCursor`.", version()),
+    ]
 }
 
 /// What deliveries can be picked by.

@@ -5,7 +5,11 @@ use serde_json::json;
 use tollgate_domain::id::UserId;
 
 use crate::{
-    admin_api::users::{NewTokenResponse, RevokedResponse, TokenBody, UserBody, UserResponse},
+    admin_api::{
+        approvals::ApprovalResponse,
+        audit_log::EntryResponse,
+        users::{NewTokenResponse, RevokedResponse, TokenBody, UserBody, UserResponse},
+    },
     reference::{
         operation::{Credential::AdminToken, Described, operation},
         parameters,
@@ -16,7 +20,7 @@ use crate::{
 
 const PEOPLE: &str = "People";
 
-pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 5] {
+pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 11] {
     [
         operation("user_create", PEOPLE, AdminToken, "Add a user")
             .says("The user can do nothing before they have a personal token.")
@@ -44,5 +48,33 @@ pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 5] {
         operation("user_token_revoke", PEOPLE, AdminToken, "Revoke a personal token")
             .says("On every node within a second. Console sessions that it opened end with it.")
             .answers::<RevokedResponse>(schemas, StatusCode::OK),
+        operation("approval_list", PEOPLE, AdminToken, "List approvals")
+            .says("Transfers and changes of the configuration that wait until people have approved them, or did, newest first.")
+            .with(parameters::approvals())
+            .lists::<ApprovalResponse>(schemas),
+        operation("approval_read", PEOPLE, AdminToken, "Read an approval")
+            .says("A change of the configuration that waits shows what it would change, and its effect on the latest payments.")
+            .answers::<ApprovalResponse>(schemas, StatusCode::OK),
+        operation("approval_approve", PEOPLE, AdminToken, "Approve a transfer or a change")
+            .says(
+                "The approval of as many different people as the rules ask for sends the transfer or puts the configuration \
+                 in force. It takes a personal token, and not that of whoever made it: the person who proposed the change \
+                 or issued the key that made the transfer, and whoever else may hold their token because they issued it.",
+            )
+            .answers::<ApprovalResponse>(schemas, StatusCode::OK)
+            .fails(&[ErrorCode::NotApprovable]),
+        operation("approval_deny", PEOPLE, AdminToken, "Deny a transfer or a change")
+            .says("One denial is final: the transfer is `canceled` and its funds are available again; the change is never put in force.")
+            .answers::<ApprovalResponse>(schemas, StatusCode::OK)
+            .fails(&[ErrorCode::NotApprovable]),
+        operation("audit_log", PEOPLE, AdminToken, "Read the audit log")
+            .says("Every change, sign-in, refusal, export and view of a payment's details, newest first.")
+            .with(parameters::audit_log())
+            .with([parameters::limit()])
+            .lists::<EntryResponse>(schemas),
+        operation("audit_log_export", PEOPLE, AdminToken, "Export the audit log")
+            .says("The same as JSON lines, at most 20,000; continue with the last one's `sequence` as `before`.")
+            .with(parameters::audit_log())
+            .answers_bare("application/jsonl", json!({"type": "string"})),
     ]
 }

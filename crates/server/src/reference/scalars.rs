@@ -174,7 +174,8 @@ scalars! {
             "payment.prepared", "transaction.pending", "transaction.processing", "transaction.authorized",
             "transaction.succeeded", "transaction.failed", "transaction.canceled", "transaction.refunded",
             "refund.pending", "refund.succeeded", "refund.failed",
-            "dispute.opened", "dispute.updated", "dispute.closed", "transfer.notification_of_change", "*"
+            "dispute.opened", "dispute.updated", "dispute.closed", "transfer.notification_of_change",
+            "provider.circuit_opened", "provider.circuit_closed", "*"
         ]}
     }
     /// An event endpoint's id.

@@ -1,16 +1,18 @@
 //! `GET /openapi.json`, and `GET /docs`: the document as a page to read and to try things on. The page's policy lets it
-//! ask no other host for anything.
+//! ask no other host for anything. Below `/docs/` is the documentation, and `GET /tollgate.js` is the script for callers'
+//! own pages.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
-use axum::{body::Body, extract::State, response::Response};
-use bytes::Bytes;
-use http::{HeaderName, HeaderValue, header};
-
-use crate::{
-    app::SharedApp,
-    response::{error::ApiError, respond::ApiResult},
+use axum::{
+    body::Body,
+    extract::{Request, State},
+    response::Response,
 };
+use http::{HeaderMap, HeaderValue, header};
+use tollgate_docs::{Keep, StaticFile};
+
+use crate::app::SharedApp;
 
 /// Styles are set on elements by the page's script, pictures and fonts are within it; everything else is this host's.
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
@@ -18,34 +20,33 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// The document.
-pub(crate) async fn openapi(State(app): State<SharedApp>) -> ApiResult {
-    Ok(served("application/json", app.reference.document()))
+pub(crate) async fn openapi(State(app): State<SharedApp>, headers: HeaderMap) -> Response {
+    app.reference.document().respond(&headers)
 }
 
-/// The page.
-pub(crate) async fn docs(State(app): State<SharedApp>) -> ApiResult {
-    let mut response = served("text/html; charset=utf-8", app.reference.page.clone());
+/// The page. It may hold a key, so it is not compressed.
+pub(crate) async fn docs(State(app): State<SharedApp>) -> Response {
+    let mut response = Response::new(Body::from(app.reference.page.clone()));
     let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    Ok(response)
+    response
 }
 
-/// The page's script: large, and the same for as long as the version is, which the page asks for it by.
-pub(crate) async fn docs_script() -> ApiResult {
-    static SCRIPT: OnceLock<Option<Bytes>> = OnceLock::new();
-    let script = SCRIPT.get_or_init(|| scalar_api_reference::get_asset("scalar.js").map(Bytes::from));
-    let script = script.clone().ok_or_else(|| ApiError::internal("the reference's script is missing"))?;
-    let mut response = served("text/javascript; charset=utf-8", script);
-    let kept = HeaderValue::from_static("public, max-age=86400");
-    response.headers_mut().insert(header::CACHE_CONTROL, kept);
-    Ok(response)
+/// The documentation: its pages, their files, and the script of the page above.
+pub(crate) async fn site(request: Request) -> Response {
+    tollgate_docs::respond(request.uri().path(), request.uri().query(), request.headers())
 }
 
-fn served(content_type: &'static str, body: Bytes) -> Response {
-    const NO_SNIFFING: HeaderName = header::X_CONTENT_TYPE_OPTIONS;
-    let mut response = Response::new(Body::from(body));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    response.headers_mut().insert(NO_SNIFFING, HeaderValue::from_static("nosniff"));
+/// The card fields for callers' own pages, which import it from here: it has no key, so any page may read it.
+pub(crate) async fn browser_script(headers: HeaderMap) -> Response {
+    const SCRIPT: &[u8] = include_bytes!("../../../../sdk/typescript/src/browser.js");
+    // Kept for minutes only, so that a new release reaches the pages soon.
+    static FILE: LazyLock<StaticFile> =
+        LazyLock::new(|| StaticFile::new("text/javascript; charset=utf-8", Keep::Minutes, SCRIPT));
+    let mut response = FILE.respond(&headers);
+    response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     response
 }

@@ -48,5 +48,13 @@ pub(crate) fn operations(schemas: &mut Schemas) -> Vec<Described> {
         open("docs_script", "Read the script of that page")
             .answers_bare("text/javascript", page())
             .without_store(),
+        open("error_reference", "Explain every error code")
+            .says("Each code has an anchor of its own name; failures point there in `error.docs`.")
+            .answers_bare("text/html", page())
+            .without_store(),
+        open("browser_script", "Read the script for card fields on your page")
+            .says("An ES module for browsers: `mount` draws the card fields of a prepared payment, whichever provider it was routed to.")
+            .answers_bare("text/javascript", page())
+            .without_store(),
     ]
 }

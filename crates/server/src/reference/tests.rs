@@ -1,6 +1,7 @@
 use std::{collections::BTreeSet, env, fmt::Write, fs, path::Path};
 
 use super::{
+    descriptions,
     document::{collect_references, described, document},
     operation::Described,
     page,
@@ -57,6 +58,32 @@ fn every_reference_leads_somewhere() {
 }
 
 #[test]
+fn every_property_is_described() {
+    let document = document();
+    let schemas = document["components"]["schemas"].as_object().unwrap();
+    let mut missing = Vec::new();
+    let mut count = 0;
+    for (schema, definition) in schemas {
+        for (name, property) in definition["properties"].as_object().into_iter().flatten() {
+            count += 1;
+            if !descriptions::is_described(property.as_object().unwrap()) {
+                missing.push(format!("{schema}.{name}"));
+            }
+        }
+    }
+    assert!(count > 900, "{count}");
+    assert!(missing.is_empty(), "say what they are, on the type or in descriptions.txt: {missing:?}");
+}
+
+#[test]
+fn every_description_is_used() {
+    let text = document().to_string();
+    let unused: Vec<_> =
+        descriptions::table().into_values().filter(|sentence| !text.contains(sentence)).collect();
+    assert!(unused.is_empty(), "{unused:?}");
+}
+
+#[test]
 fn the_document_is_the_one_in_the_repository() {
     check_snapshot("openapi.json", &format!("{:#}\n", document()));
 }
@@ -66,22 +93,36 @@ fn the_error_reference_is_the_one_in_the_repository() {
     check_snapshot("errors.md", &errors());
 }
 
-/// The error reference.
+/// The error reference, with a heading for each code: `error.docs` leads to its anchor.
 fn errors() -> String {
     let mut page = String::from(
         "# Errors\n\n\
-         Generated from `crates/server/src/error_code.rs`; a test keeps it in sync.\n\n\
-         A failure is `{\"success\":false,\"data\":null,\"message\":\"…\",\"error\":{\"code\",\"requestId\",\"details\"}}`. \
-         Programs use `error.code`, people read `message`, and `details` lists every invalid field. Quote `requestId` \
+         Generated from `crates/server/src/response/error_code.rs`; a test keeps it in sync.\n\n\
+         A failure is `{\"success\":false,\"data\":null,\"message\":\"…\",\"error\":{\"code\",\"requestId\",\"details\",\"docs\"}}`. \
+         Programs use `error.code`, people read `message`, `details` lists every invalid field, and `docs` leads to the code on \
+         the server's own page `/docs/errors`. Quote `requestId` \
          (also the `Request-Id` header) when you report something. `Retry-After` comes with 429 and with a 503 that \
-         goes away by itself.\n\n\
-         | Status | `error.code` | When | What to do |\n|---|---|---|---|\n",
+         goes away by itself.\n",
     );
     for code in ErrorCode::ALL {
-        let (status, when, remedy) = (code.status().as_u16(), code.when(), code.remedy());
-        writeln!(page, "| {status} | `{}` | {when} | {remedy} |", code.as_str()).unwrap();
+        let (name, status, when, remedy) =
+            (code.as_str(), code.status().as_u16(), code.when(), code.remedy());
+        write!(page, "\n## `{name}`\n\nStatus {status}. {when}\n\n{remedy}\n").unwrap();
     }
     page
+}
+
+#[tokio::test]
+async fn every_failure_points_to_its_place_on_the_page() {
+    let page = tollgate_docs::respond("/docs/errors", None, &http::HeaderMap::new());
+    let page = http_body_util::BodyExt::collect(page.into_body()).await.unwrap().to_bytes();
+    let page = String::from_utf8(page.to_vec()).unwrap();
+    for code in ErrorCode::ALL {
+        let anchor = code.docs().strip_prefix("/docs/errors#").unwrap();
+        assert_eq!(anchor, code.as_str());
+        assert!(page.contains(&format!(r#"<h2 id="{anchor}">"#)), "{anchor}");
+    }
+    assert!(page.contains("<code>GET /client/v1/payments/&lt;reference&gt;</code>"), "{page}");
 }
 
 #[test]

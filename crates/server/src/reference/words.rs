@@ -41,6 +41,14 @@ words! {
     PaymentMethod = domain::PaymentMethod::ALL.map(domain::PaymentMethod::as_str);
     /// Which of the two card flows.
     Flow = domain::Flow::ALL.map(domain::Flow::as_str);
+    /// What is known of whoever did something.
+    ActorKind = domain::audit_log::ActorKind::WORDS;
+    /// What people decide on.
+    ApprovalKind = ["transfer", "configuration"];
+    /// How a place of a document differs. `reordered`: the entries of a list are in another order. `secret`: a different secret looks the same behind its mask.
+    DifferenceKind = ["added", "removed", "changed", "reordered", "secret"];
+    /// Where an approval stands.
+    ApprovalState = domain::approval::ApprovalState::ALL.map(domain::approval::ApprovalState::as_str);
     /// What a user may do.
     Role = domain::people::Role::ALL.map(domain::people::Role::as_str);
     /// The rail a payment takes.
@@ -77,6 +85,8 @@ words! {
     TransferPurpose = domain::ach::TransferPurpose::ALL.map(domain::ach::TransferPurpose::as_str);
     /// What a key may do.
     KeyKind = domain::tenant::KeyKind::ALL.map(domain::tenant::KeyKind::as_str);
+    /// An endpoint that a key can be limited to.
+    KeyEndpoint = domain::key_scope::Endpoint::ALL.map(domain::key_scope::Endpoint::as_str);
     /// Whether a key opens anything.
     KeyStatus = ["live", "expired", "revoked"];
     /// What was done to a key.
@@ -116,6 +126,8 @@ words! {
     CircuitStatus = tollgate_engine::CircuitStatus::ALL;
     /// What an operator decides about a circuit.
     CircuitDecision = ["open", "closed", "automatic"];
+    /// What a circuit has become.
+    CircuitChange = ["open", "closed"];
     /// How a condition compares.
     ConditionOp = ["eq", "ne", "in", "notIn", "lt", "lte", "gt", "gte", "exists", "startsWith"];
     /// Whose layer of the fee.

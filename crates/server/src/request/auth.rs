@@ -7,8 +7,8 @@ use tollgate_vault::{Digest, shape_of_key};
 
 use crate::{
     app::App,
-    request::{call_notes, context::RequestContext},
-    response::error::ApiError,
+    request::{call_notes, context::RequestContext, origin::check_origin},
+    response::{error::ApiError, error_code::ErrorCode},
 };
 
 /// What an endpoint asks of its caller.
@@ -52,7 +52,7 @@ pub(crate) fn authenticate<'s>(
     let key = snapshot.authenticate(Digest::of(text), context.at).map_err(|refusal| {
         let message = match (refusal, shape_of_key(text)) {
             (KeyRejection::Expired, _) => {
-                "This API key was rotated and has expired; use the one that replaced it.".to_owned()
+                "This API key has expired; use the one that replaced it, or have a new one issued.".to_owned()
             }
             (KeyRejection::Unknown, Ok(_)) => "This API key is unknown; it may have been revoked.".to_owned(),
             (KeyRejection::Unknown, Err(fault)) => {
@@ -62,19 +62,39 @@ pub(crate) fn authenticate<'s>(
         refuse(app, context, message)
     })?;
     call_notes::caller(key.environment.environment.id, key.id);
+    check_origin(app, key, headers)?;
+    if !key.scope.allows_address(context.client) {
+        return Err(ApiError::new(
+            ErrorCode::KeyNotAllowed,
+            format!(
+                "This key is limited to other IP addresses than {}; call from one of them, or have a key issued for this one.",
+                context.client
+            ),
+        ));
+    }
     if access.demands_secret(key) && key.kind != KeyKind::Secret {
         return Err(ApiError::secret_key_required(
             "This endpoint needs a secret key (sk_…), but a publishable key was sent. Call it from your backend.",
         ));
     }
+    let (method, path) = context.endpoint;
+    if !key.scope.allows_endpoint(method, path) {
+        return Err(ApiError::new(
+            ErrorCode::KeyNotAllowed,
+            format!(
+                "This key is limited to other endpoints than {method} {path}; use a key that may call it."
+            ),
+        ));
+    }
     if let Some(rate) = key.environment.configuration.settings.rate_limit_per_second {
-        key.limiter.take(rate, rate).map_err(|exhausted| {
+        key.meters.limiter.take(rate, rate).map_err(|exhausted| {
             ApiError::rate_limited(
                 "Rate limit exceeded for this key; retry after the time in Retry-After.",
                 exhausted.retry_after,
             )
         })?;
     }
+    key.meters.used(context.at);
     Ok(key)
 }
 
@@ -95,7 +115,7 @@ pub(crate) fn identify_operator(
 
 /// A credential that opens nothing: 401, or 429 for whoever keeps sending them.
 fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
-    match app.bad_credentials.take(Some(context.peer)) {
+    match app.bad_credentials.take(Some(context.client)) {
         Ok(()) => ApiError::unauthenticated(message),
         Err(exhausted) => ApiError::rate_limited(
             "Too many invalid credentials from this address; check the key.",

@@ -13,8 +13,10 @@ pub(crate) struct RequestContext {
     pub(crate) id: RequestId,
     /// When it came.
     pub(crate) at: Timestamp,
-    /// Where the connection comes from.
-    pub(crate) peer: IpAddr,
+    /// Where it comes from; behind trusted proxies, where the first of them got it from.
+    pub(crate) client: IpAddr,
+    /// The method and path of the operation it is for, as the API reference writes them.
+    pub(crate) endpoint: (&'static str, &'static str),
 }
 
 impl RequestContext {

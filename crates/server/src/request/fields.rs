@@ -4,7 +4,7 @@ use std::{borrow::Cow, ops::RangeInclusive};
 
 use serde_json::value::RawValue;
 use tollgate_configuration::EnvironmentSettings;
-use tollgate_domain::{Currency, PaymentMethod, Principal};
+use tollgate_domain::{Currency, PaymentMethod, Principal, Timestamp};
 use tollgate_vault::contains_secret_key;
 
 use crate::{
@@ -226,6 +226,16 @@ fn return_origin(text: &str) -> Option<String> {
     // A user name before the host is a way to make one address look like another.
     (is_right && !host.is_empty() && !authority.as_str().contains('@'))
         .then(|| format!("{scheme}://{authority}"))
+}
+
+/// A moment, in RFC 3339.
+pub(crate) fn moment(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Timestamp> {
+    let read = match raw.map(JsonText::of) {
+        Some(JsonText::String(text)) => text.parse::<jiff::Timestamp>().ok(),
+        _ => None,
+    };
+    let read = read.map(|moment| Timestamp::from_unix_millis(moment.as_millisecond()));
+    read.or_else(|| errors.add(field, "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z"))
 }
 
 /// A whole number within bounds; `default` where the field is left out.

@@ -280,6 +280,7 @@ impl ApiError {
                 request_id: request.to_string(),
                 details: &failure.details,
                 service_reference: failure.reference.as_deref(),
+                docs: failure.code.docs(),
             },
         };
         serde_json::to_vec(&envelope).unwrap_or_default()
@@ -302,6 +303,7 @@ struct FailureBody<'a> {
     details: &'a [Detail],
     #[serde(skip_serializing_if = "Option::is_none")]
     service_reference: Option<&'a str>,
+    docs: &'static str,
 }
 
 impl IntoResponse for ApiError {

@@ -20,6 +20,11 @@ macro_rules! error_codes {
                 match self { $($(Self::$code => $text,)*)* }
             }
 
+            /// Where it is explained, on this server.
+            pub(crate) const fn docs(self) -> &'static str {
+                match self { $($(Self::$code => concat!("/docs/errors#", $text),)*)* }
+            }
+
             /// The answer's status.
             pub(crate) const fn status(self) -> StatusCode {
                 match self { $($(Self::$code => StatusCode::$status,)*)* }
@@ -56,6 +61,12 @@ error_codes! {
         SecretKeyRequired "secret_key_required":
             "A publishable key was sent where a secret one is needed, or no credential at all to an ACH endpoint.",
             "Call the endpoint from your backend with a secret key (`sk_…`).";
+        KeyNotAllowed "key_not_allowed":
+            "The key is limited to other endpoints, or to other IP addresses than the one the request came from.",
+            "Use a key that is not limited so, or have one issued; an operator sees a key's limits in `tollgate keys list`.";
+        OriginNotAllowed "origin_not_allowed":
+            "The request comes from a page in a browser, and its origin is not in `settings.allowedOrigins`, or the key is a secret one.",
+            "Add the page's origin to the environment's configuration and use a publishable key; use secret keys in your backend only.";
         Forbidden "forbidden":
             "The operator's role does not include the operation, or it covers every organization and the role is limited to some.",
             "Ask somebody whose role allows it, or an admin for another role.";
@@ -94,6 +105,9 @@ error_codes! {
         PaymentNotConfirmable "payment_not_confirmable":
             "The payment was not prepared for a component, has expired, or was canceled.",
             "Prepare a new payment.";
+        NotSwitchable "not_switchable":
+            "No card was declined at the provider that `from` names, no other provider of the route can take the payment, or it was paid or has expired.",
+            "Read the payment; confirm what is being paid, try another card, or prepare a new payment.";
         NotCapturable "not_capturable":
             "The payment is not `authorized`, was captured or voided already, or less was authorized than is to be captured.",
             "Read the transaction; capture only payments whose status is `authorized`, before `captureBefore`.";
@@ -103,6 +117,9 @@ error_codes! {
         NotCancelable "not_cancelable":
             "The transfer has been sent, has ended, or is at a provider that cannot cancel it anymore; or it is a card payment.",
             "Read the transaction; cancel only transfers that wait for an approval or were not handed to the bank yet.";
+        NotApprovable "not_approvable":
+            "It is approved, denied or canceled already, or you created or approved it yourself; or the configuration has changed since the change was proposed.",
+            "Read the approval; another person must approve it, or the change must be proposed again.";
         NotRefundable "not_refundable":
             "The transaction is a bank transfer, has not succeeded, or has as many refunds as one can have.",
             "Refund only card payments whose status is `succeeded`.";
@@ -124,6 +141,9 @@ error_codes! {
         TooManyTokens "too_many_tokens":
             "The user has as many valid personal tokens as one can have.",
             "Revoke one first.";
+        TooManyProposals "too_many_proposals":
+            "The limit of configuration changes that wait for approval is reached.",
+            "Approve or deny one first.";
         KeyNotLive "key_not_live":
             "The key is revoked, expired or already rotated.",
             "Issue a new key instead.";

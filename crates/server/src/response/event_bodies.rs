@@ -1,6 +1,7 @@
 //! Events as receivers get them: made of the very answers the API gives.
 
 use serde::Serialize;
+use tollgate_domain::circuit::CircuitNotice;
 use tollgate_engine::ports::{Event, EventBodies, EventSubject};
 use utoipa::ToSchema;
 
@@ -36,6 +37,37 @@ pub(crate) enum EventData<'a> {
     Transaction { transaction: Box<TransactionResponse> },
     #[schema(title = "PaymentEventData")]
     Payment { payment: Box<PaymentReadResponse<'a>> },
+    #[schema(title = "CircuitEventData")]
+    Circuit { circuit: CircuitResponse<'a> },
+}
+
+/// A provider's circuit: whether the provider gets new work.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Circuit)]
+pub(crate) struct CircuitResponse<'a> {
+    provider: &'a str,
+    #[schema(value_type = words::CircuitChange)]
+    state: &'static str,
+    /// Since when it is open, or closed again.
+    #[schema(value_type = scalars::Moment)]
+    since: String,
+    /// Whether an operator decided so, rather than how the provider answers.
+    forced: bool,
+    /// Why it is open: the last failure, or that an operator decided so. Null when it closes.
+    #[schema(required)]
+    reason: Option<&'a str>,
+}
+
+impl<'a> CircuitResponse<'a> {
+    fn of(notice: &'a CircuitNotice) -> Self {
+        Self {
+            provider: &notice.provider,
+            state: if notice.is_open { "open" } else { "closed" },
+            since: rfc3339(notice.since),
+            forced: notice.is_forced,
+            reason: notice.reason.as_deref(),
+        }
+    }
 }
 
 /// An event's body.
@@ -55,6 +87,7 @@ pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a
         EventSubject::Payment(payment) => {
             EventData::Payment { payment: Box::new(payment_response::read_back(payment)) }
         }
+        EventSubject::Circuit(notice) => EventData::Circuit { circuit: CircuitResponse::of(notice) },
     };
     EventBody { r#type: event.kind.as_str(), timestamp: rfc3339(event.at), data }
 }

@@ -26,6 +26,11 @@ pub(crate) fn created<T: Serialize>(data: &T) -> ApiResult {
     with_status(StatusCode::CREATED, data)
 }
 
+/// 202 with the data of what waits for somebody.
+pub(crate) fn accepted<T: Serialize>(data: &T) -> ApiResult {
+    with_status(StatusCode::ACCEPTED, data)
+}
+
 /// The same answer, marked as the repetition of an earlier one.
 pub(crate) fn replayed(mut response: Response) -> Response {
     response.headers_mut().insert(IDEMPOTENT_REPLAYED, HeaderValue::from_static("true"));

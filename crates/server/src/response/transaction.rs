@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 use tollgate_domain::{
     Channel, Currency, Minor, ServiceReference, Timestamp,
     ach::is_return_code,
+    approval::Approval,
     fee::{BREAKDOWN_VERSION, FeeSnapshot},
     hold::HoldActionKind,
     transaction::{Dispute, Failure, Transaction, TransactionState},
@@ -109,6 +110,32 @@ pub(crate) struct DisputeResponse {
     respond_by: Option<String>,
 }
 
+/// Where the approval of a transfer stands.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = TransferApproval)]
+pub(crate) struct TransferApprovalResponse {
+    #[schema(value_type = words::ApprovalState)]
+    state: &'static str,
+    /// How many people have to approve.
+    count: u32,
+    /// How many have.
+    approvals: usize,
+    /// The IDs of the rules that ask for it, and the limits that it exceeds.
+    reasons: Vec<String>,
+}
+
+impl TransferApprovalResponse {
+    fn of(approval: &Approval) -> Self {
+        Self {
+            state: approval.state.as_str(),
+            count: approval.count,
+            approvals: approval.approvals(),
+            reasons: approval.reasons.clone(),
+        }
+    }
+}
+
 /// A transaction.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -130,6 +157,9 @@ pub(crate) struct TransactionResponse {
     /// itself.
     #[schema(value_type = Option<words::PendingAction>, required)]
     pending_action: Option<&'static str>,
+    /// What people have to decide, or have decided, before a transfer is sent; only where one transfer is read.
+    #[schema(required)]
+    approval: Option<TransferApprovalResponse>,
     #[schema(value_type = scalars::CurrencyCode)]
     currency: String,
     #[schema(value_type = words::PaymentMethod)]
@@ -206,6 +236,7 @@ impl TransactionResponse {
         let is_canceling = transfer.progress.cancel_requested_at.is_some();
         Self {
             pending_action: is_canceling.then_some("cancel"),
+            approval: transfer.progress.approval.as_ref().map(TransferApprovalResponse::of),
             ..Self::assembled(&facts, &transfer.state, order.created_at, transfer.updated_at)
         }
     }
@@ -223,6 +254,7 @@ impl TransactionResponse {
             authorized: state.hold.map(|_| AmountsResponse::of(facts.fee)),
             capture_before: state.hold.and_then(|hold| hold.capture_before).map(rfc3339),
             pending_action: state.hold.and_then(|hold| hold.pending).map(HoldActionKind::as_str),
+            approval: None,
             currency: facts.currency.to_string(),
             payment_method: facts.reference.method().as_str(),
             provider: facts.provider.to_owned(),

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::{
     json::timestamp::rfc3339,
     reference::{scalars, words},
-    response::transaction::stored_json,
+    response::{payment::RoutingResponse, transaction::stored_json},
 };
 
 /// The receiving account.
@@ -62,6 +62,7 @@ pub(crate) struct TransferDetail {
     purpose: Option<&'static str>,
     #[schema(value_type = Option<scalars::StatementDescriptor>, required)]
     statement_descriptor: Option<String>,
+    routing: RoutingResponse,
 }
 
 impl TransferDetail {
@@ -80,6 +81,7 @@ impl TransferDetail {
             recipient_kind: order.recipient_kind.as_str(),
             purpose: order.purpose.map(TransferPurpose::as_str),
             statement_descriptor: order.statement_descriptor.clone(),
+            routing: RoutingResponse::of_transfer(order),
         }
     }
 }

@@ -13,10 +13,13 @@ use std::{
 
 use prometheus_client::metrics::counter::Counter;
 use tokio::{sync::Notify, time::sleep};
+use tollgate_domain::address_range::AddressRange;
 
 /// The open connections, by the address they come from.
 pub(crate) struct Connections {
     most_per_address: usize,
+    /// Proxies bring the connections of many clients, which are counted in all only.
+    proxies: Vec<AddressRange>,
     table: Mutex<Table>,
     /// Connections that were refused or closed for others.
     dropped: Counter,
@@ -43,8 +46,8 @@ pub(crate) struct ConnectionSlot {
 }
 
 impl Connections {
-    pub(crate) fn new(most_per_address: usize, dropped: Counter) -> Arc<Self> {
-        Arc::new(Self { most_per_address, table: Mutex::default(), dropped })
+    pub(crate) fn new(most_per_address: usize, proxies: Vec<AddressRange>, dropped: Counter) -> Arc<Self> {
+        Arc::new(Self { most_per_address, proxies, table: Mutex::default(), dropped })
     }
 
     /// A place for a connection from this address, if need be that of another one from there without a request under
@@ -55,7 +58,8 @@ impl Connections {
         table.next += 1;
         let number = table.next;
         let lines = table.by_address.entry(address).or_default();
-        if lines.len() >= self.most_per_address {
+        let is_proxy = || self.proxies.iter().any(|range| range.contains(peer));
+        if lines.len() >= self.most_per_address && !is_proxy() {
             self.dropped.inc();
             lines.remove(&dispensable(lines)?)?.evicted.notify_one();
         }
@@ -266,7 +270,7 @@ mod tests {
 
     #[test]
     fn an_address_has_its_share_and_gives_up_what_it_can_do_without() {
-        let connections = Connections::new(3, Counter::default());
+        let connections = Connections::new(3, Vec::new(), Counter::default());
         let one: IpAddr = "192.0.2.1".parse().unwrap();
         let places: Vec<_> = (0..3).map(|_| connections.admit(one).unwrap()).collect();
         for place in &places {
@@ -285,7 +289,7 @@ mod tests {
 
     #[test]
     fn room_is_made_where_most_are_and_idle_ones_go_first() {
-        let connections = Connections::new(10, Counter::default());
+        let connections = Connections::new(10, Vec::new(), Counter::default());
         let admit = |address: &str| connections.admit(address.parse().unwrap()).unwrap();
         let alone = admit("192.0.2.9");
         alone.line().activity().request_ended();

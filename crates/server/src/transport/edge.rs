@@ -23,16 +23,17 @@ use tower_service::Service;
 use tracing::{debug, error, info};
 
 use crate::{
-    app::{App, Mounted, SharedApp},
+    app::{App, Mounted, SharedApp, is_for_operators},
     client_api::quote,
     request::{
         call_notes::{self, CallNotes},
         context::RequestContext,
+        origin::CrossOrigin,
         unknown_fields,
     },
     response::{error::ApiError, error_code::ErrorCode},
-    router::{OPERATIONS, OperationTable, router},
-    transport::request_log,
+    router::{OPERATIONS, OperationTable, UNKNOWN_PATH, router},
+    transport::{client_address::client_address, request_log},
 };
 
 /// What callers name their requests by.
@@ -55,10 +56,12 @@ impl Edge {
         &self.app
     }
 
-    /// Answers one request, whatever happens inside.
+    /// Answers one request, whatever happens inside. Where operators are not served, it is as if their API and pages did not
+    /// exist.
     pub(crate) async fn answer<B>(
         self: Arc<Self>,
         peer: IpAddr,
+        serves_operators: bool,
         request: Request<B>,
     ) -> Result<Response, Infallible>
     where
@@ -67,18 +70,23 @@ impl Edge {
     {
         let started = Instant::now();
         let at = self.app.engine.clock().now();
-        let context = RequestContext { id: RequestId::new(at, rand::random()), at, peer };
+        let id = RequestId::new(at, rand::random());
+        let client = client_address(peer, request.headers(), &self.app.trusted_proxies);
+        let mut context = RequestContext { id, at, client, endpoint: ("", "") };
+        if !serves_operators && is_for_operators(request.uri().path()) {
+            let answer = ApiError::not_found(UNKNOWN_PATH);
+            return Ok(self.answered_here(&request, answer.into_response(), &context, started));
+        }
         if self.app.has_key_pages() && self.app.hides_page(request.uri().path(), host(&request)) {
-            let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-            let record = Record { method, uri, headers, notes: CallNotes::default() };
-            let hidden = Ok::<_, Infallible>(hidden_page(self.app.engine.public_url()).into_response());
-            return Ok(self.finished(hidden, self.operations.unknown(), &context, started, &record));
+            let answer = hidden_page(self.app.engine.public_url());
+            return Ok(self.answered_here(&request, answer.into_response(), &context, started));
         }
         if let Some(mounted) = self.app.mounted(request.uri().path()) {
             return self.answer_mounted(mounted, &context, started, request).await;
         }
         let (head, body) = request.into_parts();
         let operation = self.operations.find(&head.method, head.uri.path());
+        context.endpoint = OperationTable::endpoint(operation);
         // Quotes are asked for tens of thousands of times a second, so they skip what the router does for everyone
         // else: a second look at the path, boxes for the handler, its future and the body, and copies for the log.
         if self.operations.is_quote(operation) {
@@ -89,15 +97,39 @@ impl Edge {
             let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers, notes };
             return Ok(self.finished(handled, operation, &context, started, &record));
         }
+        let cross_origin = CrossOrigin::of(&self.app, &head.headers, head.uri.path());
+        let preflight =
+            cross_origin.as_ref().and_then(|it| it.preflight(&self.app, &head.method, &head.headers));
         let (method, uri) = (head.method.clone(), head.uri.clone());
         let headers = head.headers.get(CALLER_REQUEST_ID).map(|id| (CALLER_REQUEST_ID, id.clone()));
         let headers = headers.into_iter().collect();
-        // In a box of its own: what is not needed for a quote need not be moved about with one.
-        let routing = Box::pin(self.route(context, operation, Request::from_parts(head, body)));
-        let routing = AssertUnwindSafe(routing).catch_unwind();
-        let (handled, notes) = call_notes::collecting(routing).await;
+        let (handled, notes) = if let Some(answer) = preflight {
+            (Ok(answer), CallNotes::default())
+        } else {
+            // In a box of its own: what is not needed for a quote need not be moved about with one.
+            let routing = Box::pin(self.route(context, operation, Request::from_parts(head, body)));
+            call_notes::collecting(AssertUnwindSafe(routing).catch_unwind()).await
+        };
         let record = Record { method: &method, uri: &uri, headers: &headers, notes };
-        Ok(self.finished(handled, operation, &context, started, &record))
+        let mut response = self.finished(handled, operation, &context, started, &record);
+        if let Some(cross_origin) = cross_origin {
+            let environment = record.notes.caller.map(|(environment, _)| environment);
+            cross_origin.finish(&self.app, environment, response.headers_mut());
+        }
+        Ok(response)
+    }
+
+    /// An answer that nothing behind this layer was asked for.
+    fn answered_here<B>(
+        &self,
+        request: &Request<B>,
+        answer: Response,
+        context: &RequestContext,
+        started: Instant,
+    ) -> Response {
+        let (method, uri, headers) = (request.method(), request.uri(), request.headers());
+        let record = Record { method, uri, headers, notes: CallNotes::default() };
+        self.finished(Ok::<_, Infallible>(answer), self.operations.unknown(), context, started, &record)
     }
 
     /// What is mounted answers for itself; the operator's pages are counted and logged as the API is.
@@ -113,7 +145,7 @@ impl Edge {
         B::Error: Into<BoxError>,
     {
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(context.peer);
+        request.extensions_mut().insert(context.client);
         request.extensions_mut().insert(context.id);
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let headers = request.headers().get(CALLER_REQUEST_ID).map(|id| (CALLER_REQUEST_ID, id.clone()));
@@ -154,7 +186,7 @@ impl Edge {
         finish(response.headers_mut(), record.method, context.id);
         unknown_fields::tell(&record.notes.unknown_fields, response.headers_mut());
         self.keep(operation, context, response.status(), failure.as_ref(), took, record);
-        record.log(context.id, response.status(), failure.as_ref(), took.as_micros());
+        record.log(context, response.status(), failure.as_ref(), took.as_micros());
         response
     }
 
@@ -183,8 +215,8 @@ impl Edge {
         B::Error: Into<BoxError>,
     {
         request.extensions_mut().insert(context);
-        if let Some(permission) = OperationTable::permission(operation) {
-            request.extensions_mut().insert(permission);
+        if let Some(requirement) = OperationTable::requirement(operation) {
+            request.extensions_mut().insert(requirement);
         }
         let Ok(response) = self.router.clone().call(request.map(Body::new)).await;
         response
@@ -238,7 +270,14 @@ struct Record<'a> {
 }
 
 impl Record<'_> {
-    fn log(&self, id: RequestId, status: StatusCode, failure: Option<&ApiError>, took_micros: u128) {
+    fn log(
+        &self,
+        context: &RequestContext,
+        status: StatusCode,
+        failure: Option<&ApiError>,
+        took_micros: u128,
+    ) {
+        let RequestContext { id, client, .. } = context;
         let (method, path, status_code) = (self.method, self.uri.path(), status.as_u16());
         let is_change =
             method != Method::GET && (path.starts_with("/admin/") || path.starts_with("/console/"));
@@ -248,13 +287,13 @@ impl Record<'_> {
         let code = failure.map(ApiError::code).unwrap_or_default();
         let internal = failure.and_then(ApiError::internal_reason).unwrap_or_default();
         if status.is_server_error() {
-            error!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, internal, "request failed");
+            error!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, internal, "request failed");
         } else if status.is_client_error() {
-            info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, "request rejected");
+            info!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, "request rejected");
         } else if is_change {
-            info!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
+            info!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
         } else {
-            debug!(request_id = %id, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
+            debug!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
         }
     }
 

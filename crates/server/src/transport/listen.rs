@@ -6,6 +6,7 @@ use http::{Request, Response};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore, watch},
     task::JoinSet,
@@ -21,6 +22,7 @@ use crate::{
         edge::Edge,
         poll_on_wake::PollOnWake,
         stream::{AnswerBody, ConnectionStream, MAX_HEAD},
+        tls::Tls,
     },
 };
 
@@ -31,6 +33,9 @@ const ROOM_PAUSE: Duration = Duration::from_millis(50);
 
 /// The most that a connection buffers of what it reads, and of what it writes.
 const MAX_BUFFER: usize = 2 * MAX_HEAD;
+
+/// Operators are few, and must not be kept out by callers who are many.
+const MAX_ADMIN_CONNECTIONS: usize = 256;
 
 /// Bounds of the transport.
 #[derive(Debug, Clone, Copy)]
@@ -59,46 +64,53 @@ impl Default for Limits {
     }
 }
 
+/// Where connections come in.
+#[derive(Debug)]
+pub struct Listeners {
+    /// For callers, and for operators where they have no listener of their own.
+    pub main: TcpListener,
+    /// For operators: with it, their API and pages answer nowhere else.
+    pub admin: Option<TcpListener>,
+    /// Spoken on both.
+    pub tls: Option<Arc<Tls>>,
+}
+
 /// Serves until `stop` resolves, then finishes what was started.
-pub async fn serve(listener: TcpListener, app: App, limits: Limits, stop: impl Future<Output = ()>) {
+pub async fn serve(listeners: Listeners, app: App, limits: Limits, stop: impl Future<Output = ()>) {
     let edge = Edge::new(app);
     let follower = tokio::spawn(Arc::clone(edge.app().engine().directory()).follow());
-    let door = Door {
-        listener,
-        permits: Arc::new(Semaphore::new(limits.most_connections)),
-        connections: Connections::new(
-            limits.most_per_address,
-            edge.app().metrics.connections_dropped.clone(),
-        ),
-    };
     let (stopping, stopped) = watch::channel(false);
     let mut background = background(edge.app(), &stopped);
-
-    tokio::pin!(stop);
-    loop {
-        let guest = tokio::select! {
-            biased;
-            () = &mut stop => break,
-            guest = door.accept() => guest,
-        };
-        let Some(guest) = guest else { continue };
-        let (edge, stopped) = (Arc::clone(&edge), stopped.clone());
-        tokio::spawn(async move {
-            let open = edge.app().metrics.connections.clone();
-            open.inc();
-            attend(guest.stream, guest.peer, guest.place.line(), edge, limits, stopped).await;
-            open.dec();
-            drop((guest.place, guest.permit));
-        });
+    let Listeners { main, admin, tls } = listeners;
+    if let Some(tls) = &tls {
+        background.spawn(Arc::clone(tls).reload_until(stopped.clone()));
+    }
+    let has_admin = admin.is_some();
+    let admin_limits = Limits {
+        most_connections: limits.most_connections.min(MAX_ADMIN_CONNECTIONS),
+        most_per_address: limits.most_per_address.min(MAX_ADMIN_CONNECTIONS),
+        ..limits
+    };
+    let admin = admin.map(|listener| Door::new(listener, tls.clone(), true, admin_limits, &edge));
+    let doors = [Some(Door::new(main, tls, !has_admin, limits, &edge)), admin];
+    let mut accepting = JoinSet::new();
+    let mut permits = Vec::new();
+    for door in doors.into_iter().flatten() {
+        permits.push((Arc::clone(&door.permits), door.limits.most_connections));
+        accepting.spawn(door.accept_until(Arc::clone(&edge), stopped.clone()));
     }
 
-    let permits = Arc::clone(&door.permits);
-    drop(door);
+    stop.await;
     info!("shutting down: finishing requests in progress");
     stopping.send_replace(true);
-    // Every connection holds a permit: all of them back means none is left.
-    let all = u32::try_from(limits.most_connections).unwrap_or(u32::MAX);
-    if timeout(limits.drain, permits.acquire_many(all)).await.is_err() {
+    let drained = async {
+        while accepting.join_next().await.is_some() {}
+        for (permits, all) in permits {
+            // Every connection holds a permit: all of them back means none is left.
+            let _ = permits.acquire_many(u32::try_from(all).unwrap_or(u32::MAX)).await;
+        }
+    };
+    if timeout(limits.drain, drained).await.is_err() {
         warn!("some requests did not finish in time and were aborted");
     }
     // What is not finished in time, another node or the next start takes over.
@@ -114,7 +126,9 @@ fn background(app: &App, stopped: &watch::Receiver<bool>) -> JoinSet<()> {
     let engine = || Arc::clone(app.engine());
     work.spawn(engine().resolve_until(stopped.clone()));
     work.spawn(engine().index_until(stopped.clone()));
+    work.spawn(engine().report_circuits_until(stopped.clone()));
     work.spawn(engine().log_requests_until(stopped.clone()));
+    work.spawn(engine().retain_until(stopped.clone()));
     if let Some(courier) = &app.courier {
         work.spawn(engine().deliver_until(Arc::clone(courier), Arc::new(ApiEventBodies), stopped.clone()));
     }
@@ -128,15 +142,24 @@ enum Interruption {
     Stall,
 }
 
+/// How a door's connections are served.
+#[derive(Clone)]
+struct Manners {
+    edge: Arc<Edge>,
+    tls: Option<Arc<Tls>>,
+    serves_operators: bool,
+    limits: Limits,
+}
+
 /// Serves one connection to its end: the peer's, the service's, or that of our patience.
 async fn attend(
     stream: TcpStream,
     peer: SocketAddr,
     line: &Arc<OpenConnection>,
-    edge: Arc<Edge>,
-    limits: Limits,
+    manners: Manners,
     mut stopped: watch::Receiver<bool>,
 ) {
+    let limits = manners.limits;
     // Until something arrives, a connection costs no more than its socket.
     let arrived = tokio::select! {
         biased;
@@ -145,21 +168,28 @@ async fn attend(
         () = line.evicted() => false,
         () = sleep(limits.head_arrival) => false,
     };
-    if arrived {
-        Box::pin(converse(stream, peer, Arc::clone(line), edge, limits, stopped)).await;
-    } else {
+    if !arrived {
         debug!(%peer, "connection closed before any request");
+        return;
+    }
+    let line = Arc::clone(line);
+    match manners.tls.clone() {
+        None => Box::pin(converse(stream, peer, line, manners, stopped)).await,
+        Some(tls) => match Box::pin(tls.accept(stream, limits.head_arrival)).await {
+            Ok(stream) => Box::pin(converse(stream, peer, line, manners, stopped)).await,
+            Err(error) => debug!(%peer, %error, "TLS handshake failed"),
+        },
     }
 }
 
 async fn converse(
-    stream: TcpStream,
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin,
     peer: SocketAddr,
     line: Arc<OpenConnection>,
-    edge: Arc<Edge>,
-    limits: Limits,
+    manners: Manners,
     mut stopped: watch::Receiver<bool>,
 ) {
+    let Manners { edge, serves_operators, limits, .. } = manners;
     let (refusing, watched, own) = (Arc::clone(&edge), Arc::clone(&line), Arc::clone(&line));
     let wire = ConnectionStream::new(stream, Arc::clone(&line), move |status, head: &str| {
         refusing.refuse_head(status, head)
@@ -168,7 +198,7 @@ async fn converse(
         let (edge, line) = (Arc::clone(&edge), Arc::clone(&line));
         async move {
             line.activity().request_began();
-            let Ok(answer) = edge.answer(peer.ip(), request).await;
+            let Ok(answer) = edge.answer(peer.ip(), serves_operators, request).await;
             Ok::<Response<AnswerBody>, Infallible>(answer.map(|body| AnswerBody::new(body, line)))
         }
     });
@@ -211,6 +241,9 @@ async fn converse(
 /// Where connections come in.
 struct Door {
     listener: TcpListener,
+    tls: Option<Arc<Tls>>,
+    serves_operators: bool,
+    limits: Limits,
     permits: Arc<Semaphore>,
     connections: Arc<Connections>,
 }
@@ -224,6 +257,47 @@ struct Guest {
 }
 
 impl Door {
+    fn new(
+        listener: TcpListener,
+        tls: Option<Arc<Tls>>,
+        serves_operators: bool,
+        limits: Limits,
+        edge: &Edge,
+    ) -> Self {
+        let App { metrics, trusted_proxies, .. } = edge.app();
+        let dropped = metrics.connections_dropped.clone();
+        let connections = Connections::new(limits.most_per_address, trusted_proxies.clone(), dropped);
+        let permits = Arc::new(Semaphore::new(limits.most_connections));
+        Self { listener, tls, serves_operators, limits, permits, connections }
+    }
+
+    /// Lets connections in until told to stop, and then closes the socket.
+    async fn accept_until(self, edge: Arc<Edge>, mut stopped: watch::Receiver<bool>) {
+        let manners = Manners {
+            edge,
+            tls: self.tls.clone(),
+            serves_operators: self.serves_operators,
+            limits: self.limits,
+        };
+        let until = stopped.clone();
+        loop {
+            let guest = tokio::select! {
+                biased;
+                _ = stopped.wait_for(|stopped| *stopped) => return,
+                guest = self.accept() => guest,
+            };
+            let Some(guest) = guest else { continue };
+            let (manners, until) = (manners.clone(), until.clone());
+            tokio::spawn(async move {
+                let open = manners.edge.app().metrics.connections.clone();
+                open.inc();
+                attend(guest.stream, guest.peer, guest.place.line(), manners, until).await;
+                open.dec();
+                drop((guest.place, guest.permit));
+            });
+        }
+    }
+
     async fn accept(&self) -> Option<Guest> {
         let (stream, peer) = match self.listener.accept().await {
             Ok(accepted) => accepted,

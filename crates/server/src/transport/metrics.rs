@@ -14,8 +14,12 @@ use http::StatusCode;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, text::encode},
-    metrics::{MetricType, counter::Counter, gauge::Gauge},
+    metrics::{MetricType, counter::Counter, family::Family, gauge::Gauge},
     registry::{Registry, Unit},
+};
+use tollgate_domain::{
+    ach::{ReturnKind, ReturnRates},
+    id::EnvironmentId,
 };
 use tollgate_engine::{Circuits, DeliveryOutcome, DeliveryTally};
 
@@ -49,6 +53,7 @@ pub(crate) struct Metrics {
     request_log_dropped: Counter,
     pub(crate) directory_version: Gauge,
     pub(crate) directory_in_step: Gauge,
+    return_rates: Family<[(&'static str, String); 2], Gauge>,
 }
 
 impl Metrics {
@@ -77,6 +82,9 @@ impl Metrics {
         let directory_in_step = Gauge::default();
         let help = "1 while the store responds to this node";
         registry.register("directory_in_step", help, directory_in_step.clone());
+        let return_rates = Family::default();
+        let help = "Bank transfers of the last 60 days that came back, in hundredths of a percent";
+        registry.register("ach_return_rate_bps", help, return_rates.clone());
         Self {
             registry,
             requests,
@@ -85,6 +93,16 @@ impl Metrics {
             request_log_dropped,
             directory_version,
             directory_in_step,
+            return_rates,
+        }
+    }
+
+    /// How many transfers of an environment came back.
+    pub(crate) fn set_return_rates(&self, environment: EnvironmentId, rates: &ReturnRates) {
+        for kind in ReturnKind::ALL {
+            let labels = [("environment", environment.to_string()), ("kind", kind.as_str().to_owned())];
+            let rate = i64::try_from(rates.bps(kind)).unwrap_or(i64::MAX);
+            self.return_rates.get_or_create(&labels).set(rate);
         }
     }
 
@@ -220,7 +238,15 @@ impl Collector for OpenCircuits {
         let help = "Circuits of providers that are open or probing on this node";
         let count = i64::try_from(self.0.open_count()).unwrap_or(i64::MAX);
         let mut open = encoder.encode_descriptor("provider_circuits_open", help, None, MetricType::Gauge)?;
-        open.encode_gauge(&count)
+        open.encode_gauge(&count)?;
+        let help = "Circuits of providers that opened or closed on this node";
+        let mut changes =
+            encoder.encode_descriptor("provider_circuit_changes", help, None, MetricType::Counter)?;
+        let (opened, closed) = self.0.changes();
+        for (to, count) in [("open", opened), ("closed", closed)] {
+            changes.encode_family(&[("to", to)])?.encode_counter::<NoLabels, _, u64>(&count, None)?;
+        }
+        Ok(())
     }
 }
 
@@ -267,6 +293,7 @@ mod tests {
             "tollgate_http_requests_total{operation=\"b\",status=\"404\"} 2000",
             "tollgate_http_request_duration_seconds_count{operation=\"b\"} 4000",
             "tollgate_provider_circuits_open 0",
+            "tollgate_provider_circuit_changes_total{to=\"open\"} 0",
             "tollgate_event_deliveries_total{outcome=\"delivered\"} 0",
             "tollgate_http_request_duration_seconds_bucket{le=\"0.00005\",operation=\"b\"} 0",
             "tollgate_http_request_duration_seconds_bucket{le=\"0.0001\",operation=\"b\"} 2000",

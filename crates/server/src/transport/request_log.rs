@@ -74,8 +74,8 @@ mod tests {
 
     fn logged(path: &str, failure: Option<&ApiError>, notes: &CallNotes) -> LoggedRequest {
         let at = Timestamp::from_unix_millis(5);
-        let context =
-            RequestContext { id: RequestId::new(at, [1; 10]), at, peer: IpAddr::from([127, 0, 0, 1]) };
+        let (id, client) = (RequestId::new(at, [1; 10]), IpAddr::from([127, 0, 0, 1]));
+        let context = RequestContext { id, at, client, endpoint: ("POST", "/client/v1/payments") };
         let call = Call {
             context: &context,
             environment: EnvironmentId::from_bytes([1; 16]),

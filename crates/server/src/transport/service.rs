@@ -25,7 +25,7 @@ impl Service {
 
     /// Answers one request, whatever happens inside.
     pub async fn answer(&self, peer: IpAddr, request: Request<Body>) -> Response {
-        let Ok(response) = Arc::clone(&self.0).answer(peer, request).await;
+        let Ok(response) = Arc::clone(&self.0).answer(peer, true, request).await;
         response
     }
 }

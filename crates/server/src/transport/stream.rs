@@ -15,10 +15,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::StatusCode;
 use http_body::{Frame, SizeHint};
-use tokio::{
-    io::{AsyncRead, AsyncWrite, ReadBuf},
-    net::TcpStream,
-};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::transport::connections::{OpenConnection, Phase};
 
@@ -30,8 +27,8 @@ const DISCARD_LIMIT: usize = 1024 * 1024;
 pub(crate) const MAX_HEAD: usize = 32 * 1024;
 
 /// A connection's bytes.
-pub(crate) struct ConnectionStream<R> {
-    stream: TcpStream,
+pub(crate) struct ConnectionStream<S, R> {
+    stream: S,
     line: Arc<OpenConnection>,
     /// What to answer, given the status and the head that the parser would answer with.
     refuse: R,
@@ -48,11 +45,12 @@ struct ErrorReply {
     discarded: usize,
 }
 
-impl<R> ConnectionStream<R>
+impl<S, R> ConnectionStream<S, R>
 where
+    S: AsyncRead + AsyncWrite + Unpin,
     R: Fn(StatusCode, &str) -> Vec<u8>,
 {
-    pub(crate) fn new(stream: TcpStream, line: Arc<OpenConnection>, refuse: R) -> Self {
+    pub(crate) fn new(stream: S, line: Arc<OpenConnection>, refuse: R) -> Self {
         Self { stream, line, refuse, in_first_line: true, first_line_bytes: 0, refusal: None }
     }
 
@@ -115,8 +113,9 @@ where
     }
 }
 
-impl<R> AsyncRead for ConnectionStream<R>
+impl<S, R> AsyncRead for ConnectionStream<S, R>
 where
+    S: AsyncRead + AsyncWrite + Unpin,
     R: Fn(StatusCode, &str) -> Vec<u8> + Unpin,
 {
     fn poll_read(
@@ -131,8 +130,9 @@ where
     }
 }
 
-impl<R> AsyncWrite for ConnectionStream<R>
+impl<S, R> AsyncWrite for ConnectionStream<S, R>
 where
+    S: AsyncRead + AsyncWrite + Unpin,
     R: Fn(StatusCode, &str) -> Vec<u8> + Unpin,
 {
     fn poll_write(

@@ -27,6 +27,7 @@ struct Prepared {
     object: Option<String>,
     hosted: bool,
     expires_at: i64,
+    provider: String,
 }
 
 pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
@@ -37,7 +38,7 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
     let amount = world.draw(10..1_000) * 100;
     let is_manual = world.chance(350);
     let Some(prepared) = prepare(&cluster, number, (hosted, is_manual), amount).await else { return };
-    let prepared = Arc::new(prepared);
+    let mut prepared = Arc::new(prepared);
     // Customers take their time; some come when it is too late, or just about.
     let left = u64::try_from(prepared.expires_at - world.clock(0).unix_millis()).unwrap_or(0);
     let comes_late = world.chance(350) && left < 200_000;
@@ -47,10 +48,21 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
         world.draw(200..15_000)
     };
     sleep(Duration::from_millis(think)).await;
-    match (&prepared.object, prepared.hosted) {
-        (Some(page), true) => pay_hosted(&cluster, page).await,
-        (Some(intent), false) => pay_intent(&cluster, &prepared, intent).await,
-        (None, _) => pay_by_token(&cluster, &prepared).await,
+    let mut status = pay(&cluster, &prepared).await;
+    // After a decline, a shop may ask for a component at another provider, also from two tabs.
+    while status.as_deref() == Some("failed") && world.chance(600) {
+        let twin = world.chance(250).then(|| {
+            let (cluster, prepared) = (Arc::clone(&cluster), Arc::clone(&prepared));
+            tokio::spawn(async move { switch(&cluster, &prepared).await.is_some() })
+        });
+        let switched = switch(&cluster, &prepared).await;
+        if let Some(twin) = twin {
+            let _ = twin.await;
+        }
+        let Some(switched) = switched else { break };
+        prepared = Arc::new(switched);
+        world.pause(200..9_000).await;
+        status = pay(&cluster, &prepared).await;
     }
     if is_manual {
         act_on_hold(&cluster, &prepared, amount).await;
@@ -109,9 +121,52 @@ fn take_down(cluster: &Cluster, caller: String, hosted: bool, answer: &Answer) -
     let intent = answer.text("/data/component/paymentIntentId").to_owned();
     let object = [page, intent].into_iter().find(|name| !name.is_empty());
     let total = answer.text("/data/totalDebitMinor").parse().unwrap_or(0);
-    let case = PaymentCase { reference: reference.clone(), total, ..PaymentCase::default() };
-    cluster.world.book().payments.insert(caller.clone(), case);
-    Prepared { caller, reference, object, hosted, expires_at }
+    let provider = answer.text("/data/provider").to_owned();
+    // What was tried on it before it was switched stays known.
+    let mut book = cluster.world.book();
+    let case = book.payments.entry(caller.clone()).or_default();
+    if case.reference != reference {
+        let objects = std::mem::take(&mut case.objects);
+        *case = PaymentCase { reference: reference.clone(), objects, ..PaymentCase::default() };
+    }
+    case.objects.extend(object.clone());
+    case.total = total;
+    drop(book);
+    Prepared { caller, reference, object, hosted, expires_at, provider }
+}
+
+/// However the payment's provider takes it; the status it ends with, if a component has one.
+async fn pay(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>) -> Option<String> {
+    match (&prepared.object, prepared.hosted) {
+        (Some(page), true) => {
+            pay_hosted(cluster, page).await;
+            None
+        }
+        (Some(intent), false) => pay_intent(cluster, prepared, intent).await,
+        (None, _) => pay_by_token(cluster, prepared).await,
+    }
+}
+
+/// Asks for a component at the next provider until the answer is clear.
+async fn switch(cluster: &Arc<Cluster>, prepared: &Prepared) -> Option<Prepared> {
+    let world = &cluster.world;
+    let path = format!("/client/v1/payments/component/{}/switch", prepared.reference);
+    let body = json!({ "from": prepared.provider });
+    for _ in 0..MAX_TRIES {
+        let (node, secret) = (cluster.any_node(), world.book().secret_key.clone());
+        let answer = cluster.call(node, Method::POST, &path, &secret, Some(&body)).await;
+        note(cluster, &prepared.caller, &answer);
+        if let Ok(answer) = answer {
+            claims::switch(world, &prepared.caller, &prepared.provider, &answer);
+            match answer.status {
+                200 | 201 => return Some(take_down(cluster, prepared.caller.clone(), false, &answer)),
+                400 | 404 | 409 | 422 => return None,
+                _ => {}
+            }
+        }
+        world.pause(200..6_000).await;
+    }
+    None
 }
 
 /// Unix milliseconds of `2026-11-15T02:27:16.000Z`, all of one year being enough here.
@@ -142,24 +197,27 @@ async fn pay_hosted(cluster: &Arc<Cluster>, page: &str) {
     }
 }
 
-async fn pay_intent(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>, intent: &str) {
+async fn pay_intent(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>, intent: &str) -> Option<String> {
     let world = &cluster.world;
     let times = world.draw(1..4);
+    let mut status = None;
     for _ in 0..times {
         if world.chance(850) {
             let is_let = pay_page(world, intent);
             world.note("customer", format_args!("pays on {intent}: {is_let}"));
         }
         let body = json!({ "paymentIntentId": intent, "clientStatus": "succeeded" });
-        confirm(cluster, prepared, None, &body).await;
+        status = confirm(cluster, prepared, None, &body).await;
         world.pause(100..9_000).await;
     }
+    status
 }
 
 /// With a card, and with another where that is declined.
-async fn pay_by_token(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>) {
+async fn pay_by_token(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>) -> Option<String> {
     let world = &cluster.world;
     let cards = world.draw(1..4);
+    let mut status = None;
     for card in 0..cards {
         let kind = if world.chance(300) { "declined" } else { "ok" };
         let source = format!("token-{kind}-{}-{card}", prepared.caller);
@@ -170,15 +228,16 @@ async fn pay_by_token(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>) {
                 (Arc::clone(cluster), Arc::clone(prepared), source.clone(), body.clone());
             tokio::spawn(async move { confirm(&cluster, &prepared, Some(&source), &body).await })
         });
-        let status = confirm(cluster, prepared, Some(&source), &body).await;
+        status = confirm(cluster, prepared, Some(&source), &body).await;
         if let Some(twin) = twin {
             let _ = twin.await;
         }
         if status.as_deref() != Some("failed") {
-            return;
+            break;
         }
         world.pause(200..4_000).await;
     }
+    status
 }
 
 /// Confirms until the answer is clear; the status it ends with, if there is one.

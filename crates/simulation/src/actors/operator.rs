@@ -13,7 +13,7 @@ use tollgate_engine::ports::PaymentFilter;
 use super::cards::SECOND_PROVIDER_FROM;
 use crate::{
     node::Cluster,
-    providers::{BANK, PAGES, REGISTER, WEBHOOK_SECRET, address, key_prefix},
+    providers::{BANK, PAGES, REGISTER, SECOND_BANK, WEBHOOK_SECRET, address, key_prefix},
     receivers::endpoint_url,
     world::World,
 };
@@ -30,6 +30,7 @@ struct Wishes {
     register: char,
     /// The generation of the credentials; 0 is one that no provider accepts.
     bank_key: u32,
+    second_bank_key: u32,
     pages_key: u32,
     register_key: u32,
     /// Whether the source of funds and the location are those of the account.
@@ -44,6 +45,7 @@ impl Wishes {
         pages: 'a',
         register: 'a',
         bank_key: 1,
+        second_bank_key: 1,
         pages_key: 1,
         register_key: 1,
         details_are_right: true,
@@ -55,7 +57,7 @@ impl Wishes {
     fn draw(world: &World) -> Self {
         let usual = Self::USUAL;
         let other = *world.pick(&['b', 'c']);
-        match world.draw(0..10) {
+        match world.draw(0..11) {
             0 | 1 => Self { bank: other, ..usual },
             2 => Self { register: other, ..usual },
             3 => Self { pages: other, ..usual },
@@ -63,8 +65,16 @@ impl Wishes {
             5 => Self { register_key: 0, ..usual },
             6 => Self { pages_key: 0, ..usual },
             7 => Self { details_are_right: false, ..usual },
-            8 => Self { transfers_enabled: false, ..usual },
-            _ => Self { bank_key: 2, pages_key: 2, register_key: 2, same_day: true, ..usual },
+            8 => Self { second_bank_key: 0, ..usual },
+            9 => Self { transfers_enabled: false, ..usual },
+            _ => Self {
+                bank_key: 2,
+                second_bank_key: 2,
+                pages_key: 2,
+                register_key: 2,
+                same_day: true,
+                ..usual
+            },
         }
     }
 }
@@ -213,8 +223,22 @@ fn document(world: &World, wishes: Wishes) -> Value {
                 "platform": layer(30, 290), "organization": layer(0, 50) })
     };
     let channel = if wishes.same_day { "same_day_ach" } else { "standard_ach" };
+    let fallbacks = if world.profile.falls_back {
+        json!([{ "provider": "ach_provider_b", "channel": channel }])
+    } else {
+        json!([])
+    };
     json!({
         "providers": {
+            // Its account never changes: what went on to it can always be asked for there.
+            "ach_provider_b": {
+                "adapter": "modern_treasury", "baseUrl": address(SECOND_BANK, 'a'),
+                "credentials": {
+                    "organizationId": "organization", "apiKey": key(SECOND_BANK, 'a', wishes.second_bank_key),
+                    "webhookKey": WEBHOOK_SECRET,
+                },
+                "funding": { "originatingAccountId": format!("account-{}", own('a')) },
+            },
             "ach_provider": {
                 "adapter": "increase", "baseUrl": address(BANK, wishes.bank),
                 "credentials": { "apiKey": key(BANK, wishes.bank, wishes.bank_key), "webhookSecret": WEBHOOK_SECRET },
@@ -243,16 +267,23 @@ fn document(world: &World, wishes: Wishes) -> Value {
                     "id": "large", "enabled": true,
                     "conditions": [{ "id": "amount", "field": "amountMinor", "op": "gte",
                                      "value": SECOND_PROVIDER_FROM.to_string() }],
-                    "target": { "provider": "card_provider_b", "channel": "web_card" },
+                    "target": {
+                        "provider": "card_provider_b", "channel": "web_card",
+                        "fallbacks": [{ "provider": "card_provider_a", "channel": "web_card" }],
+                    },
                 }],
-                "default": { "provider": "card_provider_a", "channel": "web_card" },
+                "default": {
+                    "provider": "card_provider_a", "channel": "web_card",
+                    "fallbacks": [{ "provider": "card_provider_b", "channel": "web_card" }],
+                },
             },
             "ach": {
                 "enabled": wishes.transfers_enabled, "rules": [],
-                "default": { "provider": "ach_provider", "channel": channel },
+                "default": { "provider": "ach_provider", "channel": channel, "fallbacks": fallbacks },
             },
         },
         "fees": [
+            fee("ach_provider_b", "ach", "standard_ach"), fee("ach_provider_b", "ach", "same_day_ach"),
             fee("ach_provider", "ach", "standard_ach"), fee("ach_provider", "ach", "same_day_ach"),
             fee("card_provider_a", "web_card", "none"), fee("card_provider_b", "web_card", "none"),
         ],

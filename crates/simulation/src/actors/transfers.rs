@@ -24,9 +24,32 @@ pub(crate) async fn run(cluster: Arc<Cluster>, number: u64) {
     world.book().transfers.insert(caller.clone(), TransferCase::default());
     let is_twofold = world.chance(250);
     let twin = is_twofold.then(|| tokio::spawn(insist(Arc::clone(&cluster), caller.clone(), amount)));
+    let canceling = world.chance(200).then(|| tokio::spawn(cancel(Arc::clone(&cluster), caller.clone())));
     insist(cluster, caller, amount).await;
-    if let Some(twin) = twin {
-        let _ = twin.await;
+    for other in twin.into_iter().chain(canceling) {
+        let _ = other.await;
+    }
+}
+
+/// Changes its mind as soon as there is a transfer, and asks until the answer is clear.
+async fn cancel(cluster: Arc<Cluster>, caller: String) {
+    let world = Arc::clone(&cluster.world);
+    for _ in 0..MAX_TRIES {
+        world.pause(100..9_000).await;
+        let reference = world.book().transfers.get(&caller).and_then(|case| case.reference.clone());
+        let Some(reference) = reference else { continue };
+        if let Some(case) = world.book().transfers.get_mut(&caller) {
+            case.cancel_asked = true;
+        }
+        let (node, key) = (cluster.any_node(), world.book().secret_key.clone());
+        let answer =
+            cluster.call(node, Method::POST, &format!("{PATH}/{reference}/cancel"), &key, None).await;
+        note(&cluster, &caller, &answer);
+        let Ok(answer) = answer else { continue };
+        claims::cancellation(&world, &caller, &answer);
+        if matches!(answer.status, 200 | 400 | 404 | 409) {
+            return;
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The bank: transfers under keys that belong to them for good.
+//! The banks: transfers under keys that belong to them for good.
 
 use std::{
     collections::BTreeSet,
@@ -19,7 +19,7 @@ use tollgate_vault::Secret;
 
 use super::{
     Account, BANK, Ledger,
-    exchange::{Question, ask, refused},
+    exchange::{Question, ask, refused, transient},
     webhooks::{self, News},
 };
 use crate::{
@@ -73,13 +73,14 @@ pub(crate) struct BankTransfer {
 
 pub(super) struct Bank {
     life: Arc<Life>,
+    wire: &'static str,
     /// Transfers that the resolver asked for: the next time one is sent is not the first.
     asked_for: Mutex<BTreeSet<TransferId>>,
 }
 
 impl Bank {
-    pub(super) fn new(life: &Arc<Life>) -> Self {
-        Self { life: Arc::clone(life), asked_for: Mutex::default() }
+    pub(super) fn new(life: &Arc<Life>, wire: &'static str) -> Self {
+        Self { life: Arc::clone(life), wire, asked_for: Mutex::default() }
     }
 
     /// The order as it is sent, under another key where that is planted.
@@ -92,16 +93,22 @@ impl Bank {
         }
         order
     }
-}
 
-fn question<'a>(operation: &'static str, provider: &'a Provider) -> Question<'a> {
-    Question { wire: BANK, operation, provider, credential: "apiKey" }
+    fn question<'a>(&self, operation: &'static str, provider: &'a Provider) -> Question<'a> {
+        Question { wire: self.wire, operation, provider, credential: "apiKey" }
+    }
+
+    /// The account that pays, as the configuration names it.
+    fn funding(&self, provider: &Provider) -> String {
+        let name = if self.wire == BANK { "accountId" } else { "originatingAccountId" };
+        provider.funding(name).unwrap_or_default().to_owned()
+    }
 }
 
 #[async_trait]
 impl AchTransfers for Bank {
     async fn instant_rail(&self, provider: &Provider, _: &Secret) -> Call<Option<TransferRail>> {
-        ask(&self.life, question("routing_numbers.list", provider), |_, _, _| {
+        ask(&self.life, self.question("routing_numbers.list", provider), |_, _, _| {
             Ok(Some(TransferRail::RealTimePayments))
         })
         .await
@@ -115,9 +122,9 @@ impl AchTransfers for Bank {
     ) -> Call<AchProviderReport> {
         let order = self.sent(order);
         // Funding details that are not the account's own are a matter of the configuration.
-        let funding = provider.funding("accountId").unwrap_or_default().to_owned();
+        let funding = self.funding(provider);
         let mut call =
-            ask(&self.life, question("transfers.create", provider), move |world, ledger, account| {
+            ask(&self.life, self.question("transfers.create", provider), move |world, ledger, account| {
                 if funding != format!("account-{}", account.name) {
                     return Err(refused(RejectionKind::Credentials, "provider_credentials"));
                 }
@@ -129,16 +136,21 @@ impl AchTransfers for Bank {
         {
             call.outcome = Err(refused(RejectionKind::Declined, "timed_out"));
         }
+        if self.life.world.is_planted(Plant::FallbackInDoubt)
+            && matches!(call.outcome, Err(CallError::Unknown(_)))
+        {
+            call.outcome = Err(CallError::Unsent(transient("it cannot be reached")));
+        }
         call
     }
 
     async fn find(&self, provider: &Provider, order: &TransferOrder) -> Call<Option<AchProviderReport>> {
         if self.life.world.is_planted(Plant::NewKeyOnRetry) {
             lock(&self.asked_for).insert(order.id);
-            return ask(&self.life, question("transfers.list", provider), |_, _, _| Ok(None)).await;
+            return ask(&self.life, self.question("transfers.list", provider), |_, _, _| Ok(None)).await;
         }
         let key = order.id.to_string();
-        ask(&self.life, question("transfers.list", provider), move |_, ledger, account| {
+        ask(&self.life, self.question("transfers.list", provider), move |_, ledger, account| {
             Ok(ledger.transfers.values().find(|it| it.account == account && it.key == key).map(report))
         })
         .await
@@ -147,7 +159,7 @@ impl AchTransfers for Bank {
     async fn read(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
         let id = transfer.to_owned();
         let mut call =
-            ask(&self.life, question("transfers.retrieve", provider), move |_, ledger, account| {
+            ask(&self.life, self.question("transfers.retrieve", provider), move |_, ledger, account| {
                 let found = ledger.transfers.get(&id).filter(|it| it.account == account);
                 found.map(report).ok_or_else(|| refused(RejectionKind::Missing, "provider_object_missing"))
             })
@@ -162,7 +174,7 @@ impl AchTransfers for Bank {
 
     async fn cancel(&self, provider: &Provider, transfer: &str) -> Call<AchProviderReport> {
         let (id, world) = (transfer.to_owned(), Arc::clone(&self.life.world));
-        ask(&self.life, question("transfers.cancel", provider), move |_, ledger, account| {
+        ask(&self.life, self.question("transfers.cancel", provider), move |_, ledger, account| {
             let found = ledger.transfers.get_mut(&id).filter(|it| it.account == account);
             let found = found.ok_or_else(|| refused(RejectionKind::Missing, "provider_object_missing"))?;
             if found.standing == Standing::Accepted {
@@ -176,18 +188,22 @@ impl AchTransfers for Bank {
     }
 
     async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
-        let named = provider.funding("accountId").unwrap_or_default().to_owned();
-        ask(&self.life, question("accounts.retrieve", provider), move |_, _, account| {
+        let named = self.funding(provider);
+        ask(&self.life, self.question("accounts.retrieve", provider), move |_, _, account| {
             Ok(named == format!("account-{}", account.name))
         })
         .await
     }
 
-    async fn funds(&self, provider: &Provider) -> Call<Minor> {
-        ask(&self.life, question("accounts.balance", provider), |_, _, _| {
+    async fn funds(&self, provider: &Provider) -> Option<Call<Minor>> {
+        // The second one shows no balance.
+        if self.wire != BANK {
+            return None;
+        }
+        let asked = ask(&self.life, self.question("accounts.balance", provider), |_, _, _| {
             Ok(Minor::new(1_000_000_000).unwrap_or(Minor::MAX))
-        })
-        .await
+        });
+        Some(asked.await)
     }
 }
 
@@ -259,7 +275,7 @@ fn change(world: &Arc<World>, id: &str, standing: Standing) {
     drop(ledger);
     world.note(account, format_args!("{id} {standing:?}"));
     let body = serde_json::json!({ "kind": "ach_transfer.updated", "objects": [id] });
-    webhooks::send(world, BANK, account, id, number, body);
+    webhooks::send(world, account.wire, account, id, number, body);
 }
 
 fn report(transfer: &BankTransfer) -> AchProviderReport {

@@ -8,14 +8,15 @@ use serde_json::json;
 use tokio::time::sleep;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
-    Flow, Minor, Timestamp,
+    Flow, Minor,
     card::{CardOrder, ProviderReport, ProviderStatus},
     hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RejectionKind, Subject,
+    Call, CallError, Captures, Cards, Component, Embedded, EmbeddedCards, HostedCheckout, Prepared,
+    Preparing, Refunds, RejectionKind, Subject,
 };
 use tollgate_vault::Secret;
 
@@ -106,58 +107,20 @@ fn question<'a>(operation: &'static str, provider: &'a Provider) -> Question<'a>
 
 #[async_trait]
 impl Cards for Pages {
-    fn confirmation(&self) -> Confirmation {
-        Confirmation::Look
+    fn hosted_checkout(&self) -> Option<&dyn HostedCheckout> {
+        Some(self)
     }
 
-    fn prepares_at_provider(&self, _: Flow) -> bool {
-        true
+    fn embedded(&self) -> Option<Embedded<'_>> {
+        Some(Embedded::InBrowser(self))
     }
 
-    fn max_lifetime(&self, _: Flow) -> Option<Duration> {
-        None
+    fn captures(&self, _: Flow) -> Option<&dyn Captures> {
+        Some(self)
     }
 
-    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
-        let order = order.clone();
-        ask(&self.0, question("pages.create", provider), move |world, ledger, account| {
-            Ok(open(world, ledger, account, &order))
-        })
-        .await
-    }
-
-    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
-        let id = object.to_owned();
-        ask(&self.0, question("pages.retrieve", provider), move |_, ledger, account| {
-            let page = find(ledger, account, &id)?;
-            let client_secret = Some(Secret::new(format!("{}_secret", page.id)));
-            Ok(Prepared { object: page.id.clone(), also: Vec::new(), checkout_url: None, client_secret })
-        })
-        .await
-    }
-
-    fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
-        let prepared = prepared?;
-        Some(Component::PaymentElement {
-            publishable_key: provider.credential("publishableKey")?.to_owned(),
-            client_secret: prepared.client_secret.clone()?,
-            payment_intent_id: prepared.object.clone(),
-            script_url: String::new(),
-        })
-    }
-
-    async fn charge(&self, _: &Provider, _: &CardOrder, _: &Charge) -> Call<ProviderReport> {
-        Call { outcome: Err(refused(RejectionKind::Invalid, "browser_pays")), logs: Vec::new() }
-    }
-
-    async fn find_charge(
-        &self,
-        _: &Provider,
-        _: &CardOrder,
-        _: Timestamp,
-        _: Timestamp,
-    ) -> Call<Option<ProviderReport>> {
-        Call { outcome: Err(refused(RejectionKind::Invalid, "browser_pays")), logs: Vec::new() }
+    fn refunds(&self) -> Option<&dyn Refunds> {
+        Some(self)
     }
 
     async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
@@ -165,34 +128,6 @@ impl Cards for Pages {
         let id = id.to_owned();
         ask(&self.0, question("pages.retrieve", provider), move |_, ledger, account| {
             read(ledger, account, &id)
-        })
-        .await
-    }
-
-    async fn refund(
-        &self,
-        provider: &Provider,
-        _: &CardOrder,
-        payment: &str,
-        refund: &Refund,
-    ) -> Call<RefundReport> {
-        let (payment, refund) = (payment.to_owned(), refund.clone());
-        ask(&self.0, question("refunds.create", provider), move |world, ledger, account| {
-            refunds::make(world, ledger, account, &payment, &refund)
-        })
-        .await
-    }
-
-    async fn act_on_hold(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        payment: &str,
-        action: &HoldAction,
-    ) -> Call<ProviderReport> {
-        let (payment, order, action) = (payment.to_owned(), order.clone(), action.clone());
-        ask(&self.0, question("intents.change", provider), move |world, ledger, account| {
-            holds::act(world, ledger, account, &payment, (&order, &action))
         })
         .await
     }
@@ -209,6 +144,75 @@ impl Cards for Pages {
         let id = object.to_owned();
         ask(&self.0, question("pages.close", provider), move |world, ledger, account| {
             close(world, ledger, account, &id)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Preparing for Pages {
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
+        let order = order.clone();
+        ask(&self.0, question("pages.create", provider), move |world, ledger, account| {
+            Ok(open(world, ledger, account, &order))
+        })
+        .await
+    }
+}
+
+impl HostedCheckout for Pages {}
+
+#[async_trait]
+impl EmbeddedCards for Pages {
+    async fn reopen(&self, provider: &Provider, object: &str) -> Call<Prepared> {
+        let id = object.to_owned();
+        ask(&self.0, question("pages.retrieve", provider), move |_, ledger, account| {
+            let page = find(ledger, account, &id)?;
+            let client_secret = Some(Secret::new(format!("{}_secret", page.id)));
+            Ok(Prepared { object: page.id.clone(), also: Vec::new(), checkout_url: None, client_secret })
+        })
+        .await
+    }
+
+    fn component(&self, provider: &Provider, prepared: &Prepared) -> Option<Component> {
+        Some(Component::PaymentElement {
+            publishable_key: provider.credential("publishableKey")?.to_owned(),
+            client_secret: prepared.client_secret.clone()?,
+            payment_intent_id: prepared.object.clone(),
+            script_url: String::new(),
+        })
+    }
+}
+
+#[async_trait]
+impl Captures for Pages {
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let (payment, order, action) = (payment.to_owned(), order.clone(), action.clone());
+        ask(&self.0, question("intents.change", provider), move |world, ledger, account| {
+            holds::act(world, ledger, account, &payment, (&order, &action))
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Refunds for Pages {
+    async fn refund(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let (payment, refund) = (payment.to_owned(), refund.clone());
+        ask(&self.0, question("refunds.create", provider), move |world, ledger, account| {
+            refunds::make(world, ledger, account, &payment, &refund)
         })
         .await
     }

@@ -1,6 +1,6 @@
 //! The second card provider: the browser hands over a token, and the service charges it.
 
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -13,7 +13,8 @@ use tollgate_domain::{
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Prepared, RejectionKind, Subject,
+    Call, CallError, Captures, Cards, Charge, Charges, Component, Embedded, HostedCheckout, Prepared,
+    Preparing, Refunds, RejectionKind, Subject,
 };
 
 use super::{
@@ -74,18 +75,57 @@ fn question<'a>(operation: &'static str, provider: &'a Provider) -> Question<'a>
 
 #[async_trait]
 impl Cards for Register {
-    fn confirmation(&self) -> Confirmation {
-        Confirmation::Charge
+    fn hosted_checkout(&self) -> Option<&dyn HostedCheckout> {
+        Some(self)
     }
 
-    fn prepares_at_provider(&self, flow: Flow) -> bool {
-        flow == Flow::HostedCheckout
+    fn embedded(&self) -> Option<Embedded<'_>> {
+        Some(Embedded::ByToken(self))
     }
 
-    fn max_lifetime(&self, _: Flow) -> Option<Duration> {
-        None
+    fn captures(&self, _: Flow) -> Option<&dyn Captures> {
+        Some(self)
     }
 
+    fn refunds(&self) -> Option<&dyn Refunds> {
+        Some(self)
+    }
+
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
+        let (Subject::Object(id) | Subject::Payment(id)) = subject;
+        let id = id.to_owned();
+        ask(&self.0, question("payments.get", provider), move |_, ledger, account| {
+            match ledger.sales.get(&id).filter(|sale| sale.account == account) {
+                Some(sale) => Ok(sale.report()),
+                None => pages::read(ledger, account, &id),
+            }
+        })
+        .await
+    }
+
+    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+        Call { outcome: Ok(None), logs: Vec::new() }
+    }
+
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
+        let named = provider.credential("locationId").unwrap_or_default().to_owned();
+        ask(&self.0, question("locations.get", provider), move |_, _, account| {
+            Ok(named == format!("location-{}", account.name))
+        })
+        .await
+    }
+
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
+        let id = object.to_owned();
+        ask(&self.0, question("links.delete", provider), move |world, ledger, account| {
+            pages::close(world, ledger, account, &id)
+        })
+        .await
+    }
+}
+
+#[async_trait]
+impl Preparing for Register {
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
         let order = order.clone();
         ask(&self.0, question("links.create", provider), move |world, ledger, account| {
@@ -93,12 +133,13 @@ impl Cards for Register {
         })
         .await
     }
+}
 
-    async fn reopen(&self, _: &Provider, _: &CardOrder, _: &str) -> Call<Prepared> {
-        Call { outcome: Err(refused(RejectionKind::Invalid, "nothing_was_made")), logs: Vec::new() }
-    }
+impl HostedCheckout for Register {}
 
-    fn component(&self, provider: &Provider, _: Option<&Prepared>) -> Option<Component> {
+#[async_trait]
+impl Charges for Register {
+    fn component(&self, provider: &Provider) -> Option<Component> {
         Some(Component::WebPayments {
             application_id: provider.credential("applicationId")?.to_owned(),
             location_id: provider.credential("locationId")?.to_owned(),
@@ -137,33 +178,10 @@ impl Cards for Register {
         })
         .await
     }
+}
 
-    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
-        let (Subject::Object(id) | Subject::Payment(id)) = subject;
-        let id = id.to_owned();
-        ask(&self.0, question("payments.get", provider), move |_, ledger, account| {
-            match ledger.sales.get(&id).filter(|sale| sale.account == account) {
-                Some(sale) => Ok(sale.report()),
-                None => pages::read(ledger, account, &id),
-            }
-        })
-        .await
-    }
-
-    async fn refund(
-        &self,
-        provider: &Provider,
-        _: &CardOrder,
-        payment: &str,
-        refund: &Refund,
-    ) -> Call<RefundReport> {
-        let (payment, refund) = (payment.to_owned(), refund.clone());
-        ask(&self.0, question("refunds.create", provider), move |world, ledger, account| {
-            refunds::make(world, ledger, account, &payment, &refund)
-        })
-        .await
-    }
-
+#[async_trait]
+impl Captures for Register {
     async fn act_on_hold(
         &self,
         provider: &Provider,
@@ -177,23 +195,20 @@ impl Cards for Register {
         })
         .await
     }
+}
 
-    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
-        Call { outcome: Ok(None), logs: Vec::new() }
-    }
-
-    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
-        let named = provider.credential("locationId").unwrap_or_default().to_owned();
-        ask(&self.0, question("locations.get", provider), move |_, _, account| {
-            Ok(named == format!("location-{}", account.name))
-        })
-        .await
-    }
-
-    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
-        let id = object.to_owned();
-        ask(&self.0, question("links.delete", provider), move |world, ledger, account| {
-            pages::close(world, ledger, account, &id)
+#[async_trait]
+impl Refunds for Register {
+    async fn refund(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let (payment, refund) = (payment.to_owned(), refund.clone());
+        ask(&self.0, question("refunds.create", provider), move |world, ledger, account| {
+            refunds::make(world, ledger, account, &payment, &refund)
         })
         .await
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use tollgate_configuration::Provider;
 use tollgate_domain::Timestamp;
-use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, WebhookReader};
+use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, Webhooks};
 
 use super::{Account, configured_name};
 use crate::world::{World, lock};
@@ -111,7 +111,7 @@ impl super::Ledger {
 /// Reads the models' webhooks; holds the name of the credential they are signed with.
 pub(super) struct Reader(pub(super) &'static str);
 
-impl WebhookReader for Reader {
+impl Webhooks for Reader {
     fn verify(
         &self,
         provider: &Provider,

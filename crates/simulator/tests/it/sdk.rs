@@ -121,3 +121,8 @@ async fn the_increase_library_for_node_works_unchanged() {
 async fn the_modern_treasury_library_works_unchanged() {
     check_python("modern_treasury_sdk.py").await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_modern_treasury_library_for_node_works_unchanged() {
+    check_node(Wire::ModernTreasury, "modern_treasury_sdk.mjs").await;
+}

@@ -6,7 +6,7 @@ use tokio::task::JoinSet;
 use tollgate_domain::{Currency, ledger::Cause};
 use tollgate_engine::ports::{ConfigPut, Created, DirectoryVersion, Moved, Rotated, Store};
 
-use super::{ALL, Nodes, at, by, created, issued, minor, put, wallet::books_balance};
+use super::{ALL, Nodes, at, created, issued, minor, put, wallet::books_balance};
 
 /// Runs `count` of what `start` makes at once, every other one on the other node, and returns all answers.
 pub async fn at_once<T, W>(nodes: &Nodes, count: usize, start: impl Fn(usize, Arc<dyn Store>) -> W) -> Vec<T>
@@ -90,7 +90,7 @@ pub async fn one_rotation_wins(nodes: &Nodes) {
     let old = nodes.key(environment).await.id;
     let answers = at_once(nodes, 16, |_, node| {
         let replacement = nodes.new_key(environment);
-        async move { node.rotate_key(environment, old, &replacement, at(90_000), &by()).await.unwrap() }
+        async move { node.rotate_key(environment, old, &replacement, at(90_000)).await.unwrap() }
     })
     .await;
     let won = answers.iter().filter(|answer| matches!(answer, Rotated::Done(_))).count();
@@ -127,7 +127,7 @@ pub async fn repeated_units_are_done_once(nodes: &Nodes) {
     let key = nodes.new_key(id);
     for answer in at_once(nodes, 8, |_, node| {
         let key = key.clone();
-        async move { node.issue_key(&key, &by()).await.unwrap() }
+        async move { node.issue_key(&key).await.unwrap() }
     })
     .await
     {
@@ -145,7 +145,7 @@ pub async fn repeated_units_are_done_once(nodes: &Nodes) {
     let replacement = nodes.new_key(id);
     for answer in at_once(nodes, 8, |_, node| {
         let (key, replacement) = (key.id, replacement.clone());
-        async move { node.rotate_key(id, key, &replacement, at(90_000), &by()).await.unwrap() }
+        async move { node.rotate_key(id, key, &replacement, at(90_000)).await.unwrap() }
     })
     .await
     {
@@ -179,7 +179,7 @@ pub async fn versions_are_handed_out_once(nodes: &Nodes) {
     });
     let answers = at_once(nodes, 45, |place, node| {
         let key = nodes.new_key(environments[place % 3]);
-        async move { (key.id, issued(node.issue_key(&key, &by()).await.unwrap())) }
+        async move { (key.id, issued(node.issue_key(&key).await.unwrap())) }
     })
     .await;
     stop.send(()).unwrap();

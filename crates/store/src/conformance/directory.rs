@@ -5,7 +5,7 @@ use std::time::Duration;
 use tollgate_domain::id::{ApplicationId, OrganizationId};
 use tollgate_engine::ports::{Created, DirectoryVersion, Page};
 
-use super::{Nodes, all, by, by_at, created, issued, put};
+use super::{Nodes, all, at, created, issued, put};
 
 pub async fn creation_is_repeatable(nodes: &Nodes) {
     let organization = nodes.new_organization("Acme");
@@ -149,9 +149,9 @@ pub async fn versions_only_grow(nodes: &Nodes) {
         let environment = nodes.new_environment(&application, name);
         versions.push(created(nodes.one.create_environment(&environment).await.unwrap()));
         let key = nodes.new_key(environment.id);
-        versions.push(issued(nodes.two.issue_key(&key, &by()).await.unwrap()));
+        versions.push(issued(nodes.two.issue_key(&key).await.unwrap()));
         versions.push(put(nodes.one.put_config(environment.id, &nodes.new_change(0, "{}")).await.unwrap()).1);
-        nodes.two.revoke_key(environment.id, key.id, &by_at(5)).await.unwrap();
+        nodes.two.revoke_key(environment.id, key.id, at(5)).await.unwrap();
         versions.push(nodes.two.directory_since(DirectoryVersion::default()).await.unwrap().version);
     }
     assert!(versions.is_sorted_by(|one, next| one < next), "{versions:?}");

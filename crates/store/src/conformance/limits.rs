@@ -7,7 +7,7 @@ use tollgate_domain::{
     card::{CardOrder, Preparation},
     id::EnvironmentId,
     ledger::TransferStep,
-    limit::{Limit, LimitBound, LimitScope, LimitUse},
+    limit::{Limit, LimitAction, LimitBound, LimitScope, LimitUse},
 };
 use tollgate_engine::ports::{
     Changed, Inserted, LimitExceeded, NewTransfer, PaymentChange, Progress, Reserved, TransferChange,
@@ -32,8 +32,9 @@ fn used(whose: u8, max_count: Option<u64>, max_amount: Option<u64>) -> LimitUse 
         window: WINDOW,
         max_count,
         max_amount: max_amount.and_then(Minor::new),
+        action: LimitAction::Refuse,
     };
-    LimitUse { limit, subject: [whose; 32] }
+    LimitUse { limit, subject: [whose; 32], is_reviewed: false }
 }
 
 fn exceeded(bound: LimitBound) -> Reserved {
@@ -65,7 +66,10 @@ impl Nodes {
     }
 
     async fn insert_limited(&self, order: &CardOrder, limits: &[LimitUse]) -> Inserted {
-        self.two.insert_limited_payment(order.environment, order, &preparing(), &[], limits).await.unwrap()
+        let progress = preparing();
+        let inserting =
+            self.two.insert_limited_payment(order.environment, order, &progress, &[], &[], limits);
+        inserting.await.unwrap()
     }
 }
 
@@ -253,18 +257,16 @@ pub async fn card_payments_are_counted(nodes: &Nodes) {
 pub async fn many_cards_at_once_never_exceed_a_limit(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let limits = [used(2, Some(17), None), used(1, Some(20), None)];
-    let answers =
-        at_once(nodes, 50, |place, node| {
-            let mut order = nodes.new_order(environment);
-            // Some meet under one key: only one of them counts.
-            order.key = (place % 5 == 0).then_some([7; 32]);
-            let limits =
-                if place % 2 == 0 { limits.to_vec() } else { limits.iter().rev().cloned().collect() };
-            async move {
-                node.insert_limited_payment(environment, &order, &preparing(), &[], &limits).await.unwrap()
-            }
-        })
-        .await;
+    let answers = at_once(nodes, 50, |place, node| {
+        let mut order = nodes.new_order(environment);
+        // Some meet under one key: only one of them counts.
+        order.key = (place % 5 == 0).then_some([7; 32]);
+        let limits = if place % 2 == 0 { limits.to_vec() } else { limits.iter().rev().cloned().collect() };
+        async move {
+            node.insert_limited_payment(environment, &order, &preparing(), &[], &[], &limits).await.unwrap()
+        }
+    })
+    .await;
     let inserted = answers.iter().filter(|answer| **answer == Inserted::Done).count();
     assert_eq!(inserted, 17, "{answers:?}");
 }

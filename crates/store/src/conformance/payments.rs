@@ -5,7 +5,7 @@ use tollgate_domain::{
     Channel,
     card::{Attempt, AttemptState, CardOrder, Preparation},
     id::{EnvironmentId, PaymentId},
-    routing::{RouteAttempt, RouteOutcome, RouteProgress, Target},
+    routing::{RouteOutcome, RouteProgress, Target},
 };
 use tollgate_engine::ports::{
     CardPayment, Changed, Entry, Inserted, PaymentFilter, PaymentReroute, Progress,
@@ -14,6 +14,7 @@ use tollgate_engine::ports::{
 use super::{
     ALL, Nodes, at, random,
     samples::{LETTERS, account, card, due, full_state, preparing},
+    switch::attempts_at,
     transfer_samples::ach,
 };
 
@@ -310,14 +311,12 @@ pub async fn a_payment_goes_on_to_another_provider_once(nodes: &Nodes) {
         account: full.account,
         fee: tollgate_domain::fee::FeeEntry::default().assess(first.fee.principal),
         route: RouteProgress {
-            attempts: RouteOutcome::ALL
-                .map(|outcome| RouteAttempt {
-                    provider: first.provider.clone(),
-                    outcome,
-                    reason: LETTERS.to_owned(),
-                })
-                .into(),
+            attempts: attempts_at(
+                &first.provider,
+                &[RouteOutcome::Skipped, RouteOutcome::Unavailable, RouteOutcome::Refused],
+            ),
             next: vec![Target { provider: LETTERS.into(), channel: Channel::WebCard }],
+            ..RouteProgress::default()
         },
         expires_at: at(5),
         ..first.clone()
@@ -325,7 +324,8 @@ pub async fn a_payment_goes_on_to_another_provider_once(nodes: &Nodes) {
     let progress = Progress { due: Some(at(7)), ..preparing() };
     let entries = vec![nodes.new_entry("route")];
     let change = nodes.change_to(0, preparing());
-    let reroute = PaymentReroute { id: change.id, from_revision: 0, order: next.clone(), progress, entries };
+    let reroute =
+        PaymentReroute { id: change.id, from_revision: 0, at: at(3), order: next.clone(), progress, entries };
     let elsewhere = nodes.environment().await.id;
     let moving = nodes.one.reroute_payment(elsewhere, id, &reroute).await.unwrap();
     assert_eq!(moving, Changed::Missing);

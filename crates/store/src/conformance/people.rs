@@ -35,6 +35,7 @@ impl Nodes {
             created_at,
             expires_at: at(90_000),
             revoked_at: None,
+            issuers: vec![user],
         }
     }
 

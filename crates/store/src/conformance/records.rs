@@ -267,7 +267,7 @@ pub async fn what_is_found_comes_in_pages(nodes: &Nodes) {
         let page = nodes.two.find_payments(environment, &term, before, 3).await.unwrap();
         assert!(page.len() <= 3);
         before = page.last().map(|found| found.place);
-        found.extend(page.iter().map(|found| found.reference));
+        found.extend(page.iter().map(|found| Some(found.reference)));
         if page.is_empty() {
             break;
         }
@@ -421,6 +421,7 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         disabled_endpoints: 1,
         waiting_provider_events: 2,
         parked_provider_events: 1,
+        open_approvals: 0,
         open_disputes: 0,
         respond_by: None,
         oldest_waiting_payment: Some(first.0),

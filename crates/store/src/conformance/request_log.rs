@@ -34,9 +34,9 @@ pub async fn calls_are_kept_once_and_found_by_every_filter(nodes: &Nodes) {
     let mut calls: Vec<_> = (1..=5).map(|number| call(environment, number)).collect();
     calls.extend((6..=9).map(|number| failed(environment, number, "invalid_body")));
     calls.push(failed(environment, 10, "not_found"));
-    nodes.one.record_requests(&calls, &[]).await.unwrap();
-    nodes.two.record_requests(&calls, &[]).await.unwrap();
-    nodes.one.record_requests(&[call(elsewhere, 3)], &[]).await.unwrap();
+    nodes.one.record_requests(&calls, &[], &[]).await.unwrap();
+    nodes.two.record_requests(&calls, &[], &[]).await.unwrap();
+    nodes.one.record_requests(&[call(elsewhere, 3)], &[], &[]).await.unwrap();
     calls.reverse();
     let found = async |filter: &RequestFilter, before: Option<RequestId>, limit: u32| {
         nodes.two.requests(environment, filter, before, limit).await.unwrap()
@@ -90,8 +90,8 @@ pub async fn quotes_of_an_hour_are_added_up(nodes: &Nodes) {
         hour: at(hour * 3_600_000),
         count,
     };
-    nodes.one.record_requests(&[], &[count(1, 1, 5), count(2, 1, 7)]).await.unwrap();
-    nodes.two.record_requests(&[], &[count(1, 2, 1), count(1, 1, 10)]).await.unwrap();
+    nodes.one.record_requests(&[], &[count(1, 1, 5), count(2, 1, 7)], &[]).await.unwrap();
+    nodes.two.record_requests(&[], &[count(1, 2, 1), count(1, 1, 10)], &[]).await.unwrap();
     let all = nodes.two.quote_counts(environment, at(0)).await.unwrap();
     assert_eq!(all, [count(1, 1, 15), count(2, 1, 7), count(1, 2, 1)]);
     assert_eq!(nodes.one.quote_counts(environment, at(3_600_001)).await.unwrap(), [count(1, 2, 1)]);

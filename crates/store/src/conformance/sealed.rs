@@ -31,6 +31,8 @@ impl Nodes {
         let document =
             format!(r#"{{"providers":{{"a":{{"credentials":{{"secretKey":{{"sealed":"{text}"}}}}}}}}}}"#);
         self.one.put_config(environment, &self.new_change(0, &document)).await.unwrap();
+        let change = self.new_change(1, &document);
+        self.one.propose_config(&self.proposal(environment, change), 10).await.unwrap();
         let mut endpoint = self.new_endpoint(&["*"]);
         endpoint.secrets = vec![SealedSecret { sealed: text.clone(), until: None }];
         self.one.add_endpoint(environment, &endpoint, 10).await.unwrap();

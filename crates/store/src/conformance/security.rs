@@ -1,29 +1,47 @@
 //! Short-lived keys, ended sessions, and who changed what.
 
-use tollgate_domain::{Timestamp, id::SealingKeyId};
+use tollgate_domain::{
+    Timestamp,
+    audit_log::NewAuditEntry,
+    id::{KeyId, SealingKeyId},
+};
 use tollgate_engine::ports::{KeyAction, NewTransfer, SealingKey};
 
-use super::{Nodes, at, by, by_at};
+use super::{Nodes, at, audit_log::new_entry};
 
 pub async fn every_change_of_a_key_says_whose_it_was(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let (old, new, other) =
-        (nodes.new_key(environment), nodes.new_key(environment), nodes.key(environment).await);
-    let (issuing, rotating, revoking) = (by_at(1), by_at(2), by_at(3));
-    nodes.one.issue_key(&old, &issuing).await.unwrap();
-    nodes.one.issue_key(&old, &by()).await.unwrap();
-    nodes.one.rotate_key(environment, old.id, &new, at(9_000), &rotating).await.unwrap();
-    nodes.two.rotate_key(environment, old.id, &new, at(9_000), &by()).await.unwrap();
-    nodes.one.revoke_key(environment, old.id, &revoking).await.unwrap();
-    nodes.two.revoke_key(environment, old.id, &by()).await.unwrap();
+        (nodes.new_key(environment), nodes.new_key(environment), nodes.new_key(environment));
+    let entry = |action: KeyAction, key: KeyId, request: &str| NewAuditEntry {
+        environment: Some(environment),
+        request: request.to_owned(),
+        ..new_entry(action.audited(), &key.to_string())
+    };
+    for request in ["req_1", "req_2"] {
+        let issuing = nodes.one.audited(vec![entry(KeyAction::Issued, old.id, request)]);
+        issuing.issue_key(&old).await.unwrap();
+    }
+    for (node, request) in [(&nodes.one, "req_3"), (&nodes.two, "req_4")] {
+        let entries =
+            vec![entry(KeyAction::Rotated, old.id, request), entry(KeyAction::Issued, new.id, request)];
+        node.audited(entries).rotate_key(environment, old.id, &new, at(9_000)).await.unwrap();
+    }
+    for (node, request) in [(&nodes.one, "req_5"), (&nodes.two, "req_6")] {
+        let revoking = node.audited(vec![entry(KeyAction::Revoked, old.id, request)]);
+        revoking.revoke_key(environment, old.id, at(3)).await.unwrap();
+    }
+    let viewed =
+        NewAuditEntry { environment: Some(environment), ..new_entry("key.view", &old.id.to_string()) };
+    nodes.one.add_audit_entries(&[viewed, entry(KeyAction::Issued, other.id, "req_7")]).await.unwrap();
     let changes = nodes.two.key_changes(environment, old.id, new.id).await.unwrap();
     let changes: Vec<_> =
-        changes.into_iter().map(|change| (change.key, change.action, change.origin)).collect();
+        changes.iter().map(|change| (change.key, change.action, change.request.as_str())).collect();
     let expected = [
-        (old.id, KeyAction::Issued, issuing),
-        (old.id, KeyAction::Rotated, rotating.clone()),
-        (old.id, KeyAction::Revoked, revoking),
-        (new.id, KeyAction::Issued, rotating),
+        (old.id, KeyAction::Issued, "req_1"),
+        (old.id, KeyAction::Rotated, "req_3"),
+        (old.id, KeyAction::Revoked, "req_5"),
+        (new.id, KeyAction::Issued, "req_3"),
     ];
     assert_eq!(changes, expected, "a repetition is not another change");
     assert_eq!(nodes.two.key_changes(environment, other.id, other.id).await.unwrap().len(), 1);

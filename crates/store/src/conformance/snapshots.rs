@@ -8,7 +8,7 @@ use tollgate_domain::{id::EnvironmentId, tenant::KeyRecord};
 use tollgate_engine::{Directory, EnvironmentView, Process, ports::Store};
 use tollgate_vault::{Digest, MasterKey, Sealer};
 
-use super::{Nodes, at, by, by_at, issued, put};
+use super::{Nodes, at, issued, put};
 
 /// As many rules as an environment may reasonably have.
 const MANY: usize = 20_000;
@@ -52,7 +52,7 @@ impl Nodes {
     }
 
     async fn revoke(&self, key: &KeyRecord) {
-        self.one.revoke_key(key.environment, key.id, &by_at(1)).await.unwrap();
+        self.one.revoke_key(key.environment, key.id, at(1)).await.unwrap();
     }
 }
 
@@ -73,7 +73,7 @@ pub async fn a_key_change_shares_the_configuration(nodes: &Nodes) {
     let after = view(&directory, environment);
     assert!(Arc::ptr_eq(&before.configuration, &after.configuration), "nothing was compiled anew");
     assert_eq!((opens(&directory, &revoked), opens(&directory, &kept)), (false, true));
-    let version = issued(nodes.one.issue_key(&nodes.new_key(environment), &by()).await.unwrap());
+    let version = issued(nodes.one.issue_key(&nodes.new_key(environment)).await.unwrap());
     directory.catch_up(version).await;
     assert_eq!(directory.snapshot().version(), version);
     assert!(Arc::ptr_eq(&before.configuration, &view(&directory, environment).configuration));

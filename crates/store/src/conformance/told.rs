@@ -2,18 +2,21 @@
 
 use tollgate_domain::{
     Minor,
+    circuit::CircuitNotice,
     event::EventKind,
     id::{EnvironmentId, EventId, PaymentId},
     ledger::TransferStep,
     transaction::{Status, TransactionState},
 };
-use tollgate_engine::ports::{Changed, Event, EventQuery, EventsFrom, Inserted, NewEvent, Reserved};
+use tollgate_engine::ports::{
+    Changed, Event, EventQuery, EventsFrom, Inserted, NewCircuitEvent, NewEvent, Reserved,
+};
 
 use super::{
-    ALL, Nodes,
+    ALL, Nodes, at,
     concurrency::at_once,
     outbox_samples::{FAILED, SUCCEEDED},
-    samples::{card, full_state, in_status, preparing},
+    samples::{LETTERS, card, full_state, in_status, preparing},
     transfer_samples::{ach, fees, sending},
 };
 
@@ -34,9 +37,9 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         .insert_payment(environment, &order, &preparing(), &entries, std::slice::from_ref(&prepared))
         .await
         .unwrap();
-    let reference = card(order.id);
+    let (reference, circuit) = (Some(card(order.id)), None);
     let NewEvent { id, kind, refund } = prepared;
-    expected.push(Event { id, kind, reference, at: order.created_at, state: None, refund });
+    expected.push(Event { id, kind, reference, at: order.created_at, state: None, refund, circuit });
 
     // Of all a change tells, only what is about the transaction shows it.
     let mut change = nodes.change_to(0, preparing());
@@ -46,12 +49,12 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
     nodes.change(environment, order.id, &change).await;
     for (event, state) in change.new_events.iter().zip([None, Some(full_state())]) {
         let NewEvent { id, kind, refund } = event.clone();
-        expected.push(Event { id, kind, reference, at: change.at, state, refund });
+        expected.push(Event { id, kind, reference, at: change.at, state, refund, circuit: None });
     }
 
     let new = nodes.new_transfer(environment);
     nodes.reserve(&new).await;
-    let reference = ach(new.order.id);
+    let reference = Some(ach(new.order.id));
     assert_eq!(
         nodes.all_events(environment).await,
         expected,
@@ -63,10 +66,11 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         nodes.change_transfer(&new, &change).await;
         if let Some(id) = change.pending_event {
             let (kind, state) = (EventKind::Transaction(Status::Pending), Some(TransactionState::pending()));
-            expected.push(Event { id, kind, reference, at: change.at, state, refund: None });
+            expected.push(Event { id, kind, reference, at: change.at, state, refund: None, circuit: None });
         }
         for NewEvent { id, kind, refund } in change.new_events {
-            expected.push(Event { id, kind, reference, at: change.at, state: change.state.clone(), refund });
+            let (at, state) = (change.at, change.state.clone());
+            expected.push(Event { id, kind, reference, at, state, refund, circuit: None });
         }
     }
     // What was announced before, by a release that did so with the reservation, is not announced again.
@@ -190,7 +194,7 @@ pub async fn one_of_many_changes_is_told(nodes: &Nodes) {
     .await;
     let told = nodes.all_events(environment).await;
     let of = |kind: EventKind, reference| {
-        told.iter().filter(|event| event.kind == kind && event.reference == reference).count()
+        told.iter().filter(|event| event.kind == kind && event.reference == Some(reference)).count()
     };
     assert_eq!(of(EventKind::PaymentPrepared, card(id)), 1);
     assert_eq!(of(FAILED, card(id)), 1);
@@ -198,6 +202,57 @@ pub async fn one_of_many_changes_is_told(nodes: &Nodes) {
     assert_eq!(of(SUCCEEDED, ach(new.order.id)), 1);
     assert_eq!(told.len(), 4);
     assert_eq!(nodes.all_deliveries(environment).await.len(), 4);
+}
+
+pub async fn a_circuit_is_told_of_once(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    let other = nodes.environment().await.id;
+    let endpoint = nodes.endpoint(environment, &["provider.circuit_opened"]).await;
+    let new = |provider: &str, is_open| {
+        let (at, random) = nodes.next();
+        let notice = CircuitNotice {
+            provider: provider.to_owned(),
+            is_open,
+            since: at,
+            is_forced: !is_open,
+            reason: is_open.then(|| LETTERS.to_owned()),
+        };
+        NewCircuitEvent { id: EventId::new(at, random), at, notice }
+    };
+    let (opened, again) = (new("a", true), new("a", true));
+    assert_eq!(nodes.one.last_circuit_event(environment, "a").await.unwrap(), None);
+    // Both nodes tell of the same outage at once.
+    let (one, two) = tokio::join!(
+        nodes.one.append_circuit_event(environment, &opened, None),
+        nodes.two.append_circuit_event(environment, &again, None)
+    );
+    assert_ne!(one.unwrap(), two.unwrap(), "one of the two is first");
+    let first = nodes.two.last_circuit_event(environment, "a").await.unwrap().unwrap();
+    let told = if first.id == opened.id { &opened } else { &again };
+    assert!(nodes.one.append_circuit_event(environment, told, None).await.unwrap(), "the same, asked again");
+    let expected = Event {
+        id: told.id,
+        kind: EventKind::CircuitOpened,
+        reference: None,
+        at: told.at,
+        state: None,
+        refund: None,
+        circuit: Some(Box::new(told.notice.clone())),
+    };
+    assert_eq!(first, expected);
+    let closed = new("a", false);
+    assert!(nodes.one.append_circuit_event(environment, &closed, Some(first.id)).await.unwrap());
+    assert!(nodes.two.append_circuit_event(environment, &new("b", true), None).await.unwrap());
+    let last = nodes.two.last_circuit_event(environment, "a").await.unwrap().unwrap();
+    assert_eq!((last.kind, last.circuit), (EventKind::CircuitClosed, Some(Box::new(closed.notice))));
+    assert_eq!(nodes.two.last_circuit_event(other, "a").await.unwrap(), None);
+    let kinds: Vec<_> = nodes.all_events(environment).await.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [EventKind::CircuitOpened, EventKind::CircuitClosed, EventKind::CircuitOpened]);
+    let sent = nodes.all_deliveries(environment).await;
+    assert_eq!(sent.len(), 2, "only what the endpoint wants");
+    assert!(sent.iter().all(|delivery| delivery.endpoint == endpoint.id));
+    nodes.one.index_events(9).await.unwrap();
+    assert!(nodes.one.activity(environment, at(-3_600_000), at(1_000_000_000)).await.unwrap().is_empty());
 }
 
 pub async fn events_are_listed_in_slices(nodes: &Nodes) {
@@ -219,11 +274,11 @@ pub async fn events_are_listed_in_slices(nodes: &Nodes) {
     let cursors = [all[0].id, all[7].id, all[14].id];
     let place = |id: EventId| all.iter().position(|event| event.id == id);
     for kind in [None, Some(SUCCEEDED), Some(FAILED), Some(EventKind::Transaction(Status::Refunded))] {
-        for reference in [None, Some(card(id)), Some(all[3].reference)] {
+        for reference in [None, Some(card(id)), all[3].reference] {
             let query = EventQuery { kind, reference };
             let fits = |event: &&Event| {
                 kind.is_none_or(|kind| event.kind == kind)
-                    && reference.is_none_or(|reference| event.reference == reference)
+                    && reference.is_none_or(|reference| event.reference == Some(reference))
             };
             let froms = [EventsFrom::Newest, EventsFrom::Oldest];
             let around = cursors.iter().flat_map(|id| [EventsFrom::Before(*id), EventsFrom::After(*id)]);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use tollgate_domain::{
     Channel, Currency, Principal, ServiceReference, Timestamp,
     ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose, TransferRail},
+    approval::{Approval, ApprovalState, Vote},
     card::DiscrepancyKind,
     event::EventKind,
     fee::{FeeEntry, FeeLayer, FeeSnapshot},
-    id::{ChangeId, EnvironmentId, EventId, PostingId, TransactionId, TransferId},
+    id::{ApprovalId, ChangeId, EnvironmentId, EventId, KeyId, PostingId, TransactionId, TransferId, UserId},
     ledger::{Cause, TransferStep},
     routing::Matched,
     transaction::{Failure, Status, TransactionState},
@@ -37,6 +38,7 @@ pub fn sending() -> TransferProgress {
         tries: 0,
         waiting: None,
         cancel_requested_at: None,
+        approval: None,
     }
 }
 
@@ -53,6 +55,28 @@ fn full_progress(note: &str) -> TransferProgress {
         tries: u32::MAX,
         waiting: Some(format!("{note} {LETTERS}")),
         cancel_requested_at: Some(at(6)),
+        approval: Some(voted(note)),
+    }
+}
+
+/// An approval with everything in it, but for an account.
+pub fn voted(note: &str) -> Approval {
+    let vote = |user: u8, approves| Vote {
+        user: UserId::from_bytes([user; 16]),
+        name: format!("{note} {LETTERS}"),
+        people: vec![UserId::from_bytes([user; 16]), UserId::from_bytes([9; 16])],
+        approves,
+        at: at(3),
+    };
+    Approval {
+        id: ApprovalId::from_bytes([5; 16]),
+        state: ApprovalState::Denied,
+        count: 3,
+        reasons: vec![note.to_owned(), LETTERS.to_owned()],
+        maker: Some(KeyId::from_bytes([6; 16])),
+        makers: vec![UserId::from_bytes([7; 16]), UserId::from_bytes([8; 16])],
+        votes: vec![vote(1, true), vote(2, false)],
+        account: None,
     }
 }
 

@@ -81,7 +81,7 @@ const LOCK: &str = "SELECT 1 FROM (
 const WANTED: &Columns = columns!(
     environment_id: Id, reference: Id, from_revision: Number, change_id: Id, sealed_account: Text,
     expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text,
-    cancel_requested_at: Number, at: Number,
+    cancel_requested_at: Number, approval_id: Text, approval_state: Text, approval: Text, at: Number,
     status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
     dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
     dispute_respond_by: Number,
@@ -146,7 +146,8 @@ fn statement(length: Length) -> String {
          gate AS (
              UPDATE transfers f SET sealed_account = w.sealed_account, expected_on = w.expected_on,
                  corrections = w.corrections, due_at = w.due_at, tries = w.tries, waiting = w.waiting,
-                 cancel_requested_at = w.cancel_requested_at,
+                 cancel_requested_at = w.cancel_requested_at, approval_id = w.approval_id,
+                 approval_state = w.approval_state, approval = w.approval,
                  revision = f.revision + 1, last_change = w.change_id
              FROM wanted w JOIN transactions t
                  ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
     Minor, PaymentMethod, ServiceReference, Timestamp,
+    circuit::CircuitNotice,
     event::EventKind,
     id::EventId,
     refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
@@ -25,13 +26,25 @@ pub(crate) use out_event_columns;
 pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Event, Fault> {
     let id = EventId::from_bytes(cells.id()?);
     let kind = cells.word("kind of event", EventKind::parse)?;
-    let method = cells.word("payment method", PaymentMethod::parse)?;
-    let reference = ServiceReference::from_bytes(method, cells.id()?);
+    let parse = |text: &str| if text == PROVIDER { Some(None) } else { PaymentMethod::parse(text).map(Some) };
+    let method = cells.word("payment method", parse)?;
+    let bytes = cells.id()?;
+    let reference = method.map(|method| ServiceReference::from_bytes(method, bytes));
     let at = cells.moment()?;
     let stored = cells.text_or_none()?;
+    if reference.is_none() {
+        let circuit = Box::new(read_circuit(&stored.unwrap_or_default(), kind)?);
+        return Ok(Event { id, kind, reference, at, state: None, refund: None, circuit: Some(circuit) });
+    }
     let (state, refund) = stored.map(|stored| read_state(&stored)).transpose()?.unzip();
-    Ok(Event { id, kind, reference, at, state, refund: refund.flatten().map(Box::new) })
+    Ok(Event { id, kind, reference, at, state, refund: refund.flatten().map(Box::new), circuit: None })
 }
+
+/// What stands for the method of an event about a provider.
+pub(crate) const PROVIDER: &str = "provider";
+
+/// What stands in the place of words that were erased.
+const ERASED: &str = "erased";
 
 /// Why a unit's events cannot be written.
 pub(crate) const NO_STATE: &str = "an event about a transaction came with no transaction";
@@ -171,6 +184,38 @@ impl StoredRefund {
     }
 }
 
+/// A provider's circuit; whether it is open, the kind of the event says.
+#[derive(Serialize, Deserialize)]
+struct StoredCircuit {
+    provider: String,
+    since: i64,
+    forced: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+}
+
+pub(crate) fn write_circuit(notice: &CircuitNotice) -> String {
+    let stored = StoredCircuit {
+        provider: notice.provider.clone(),
+        since: notice.since.unix_millis(),
+        forced: notice.is_forced,
+        reason: notice.reason.clone(),
+    };
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+fn read_circuit(stored: &str, kind: EventKind) -> Result<CircuitNotice, CorruptRow> {
+    let stored: StoredCircuit =
+        serde_json::from_str(stored).map_err(|_| CorruptRow("circuit of an event"))?;
+    Ok(CircuitNotice {
+        provider: stored.provider,
+        is_open: kind == EventKind::CircuitOpened,
+        since: Timestamp::from_unix_millis(stored.since),
+        is_forced: stored.forced,
+        reason: stored.reason,
+    })
+}
+
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_zero(amount: &u64) -> bool {
     *amount == 0
@@ -197,6 +242,24 @@ pub(crate) fn write_state(state: &TransactionState, refund: Option<&Refund>) -> 
     };
     // Texts and numbers under fixed names always make JSON.
     serde_json::to_string(&stored).unwrap_or_default()
+}
+
+/// The state without what callers and providers wrote in their own words; `None` if there is nothing of that in it.
+pub(crate) fn erased_state(stored: &str) -> Result<Option<String>, CorruptRow> {
+    let damaged = |_| CorruptRow("state of a transaction");
+    let mut state: StoredState = serde_json::from_str(stored).map_err(damaged)?;
+    if let Some(failure) = &mut state.failure {
+        ERASED.clone_into(&mut failure.message);
+    }
+    if let Some(refund) = &mut state.refund {
+        refund.description = None;
+        "{}".clone_into(&mut refund.metadata);
+        if let Some(failure) = &mut refund.failure {
+            ERASED.clone_into(&mut failure.message);
+        }
+    }
+    let erased = serde_json::to_string(&state).unwrap_or_default();
+    Ok(Some(erased).filter(|erased| erased != stored))
 }
 
 fn read_state(stored: &str) -> Result<(TransactionState, Option<Refund>), CorruptRow> {

@@ -4,16 +4,29 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
-    Channel,
-    routing::{RouteAttempt, RouteOutcome, RouteProgress, Target},
+    Channel, Timestamp,
+    routing::{LeftTarget, RouteAttempt, RouteOutcome, RouteProgress, Target},
 };
 
+use super::fee::StoredFee;
 use crate::prelude::*;
 
 #[derive(Serialize, Deserialize)]
 struct StoredRoute {
     attempts: Vec<StoredAttempt>,
     next: Vec<StoredTarget>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    left: Vec<StoredLeft>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredLeft {
+    provider: String,
+    channel: String,
+    fee: StoredFee,
+    prepared_at: Option<i64>,
+    expires_at: i64,
+    until: i64,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -43,9 +56,18 @@ pub(crate) fn write(route: &RouteProgress) -> Option<String> {
         provider: target.provider.to_string(),
         channel: target.channel.as_str().to_owned(),
     };
+    let left = |left: &LeftTarget| StoredLeft {
+        provider: left.provider.clone(),
+        channel: left.channel.as_str().to_owned(),
+        fee: StoredFee::of(&left.fee),
+        prepared_at: left.prepared_at.map(Timestamp::unix_millis),
+        expires_at: left.expires_at.unix_millis(),
+        until: left.until.unix_millis(),
+    };
     let stored = StoredRoute {
         attempts: route.attempts.iter().map(attempt).collect(),
         next: route.next.iter().map(target).collect(),
+        left: route.left.iter().map(left).collect(),
     };
     // Texts are always JSON, so this cannot fail.
     serde_json::to_string(&stored).ok()
@@ -63,8 +85,20 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<RouteProgress, Fault> {
         let channel = Channel::parse(&target.channel).ok_or(CORRUPT)?;
         Ok(Target { provider: Arc::from(target.provider), channel })
     };
+    let left = |left: StoredLeft| {
+        let moment = Timestamp::from_unix_millis;
+        Ok(LeftTarget {
+            provider: left.provider,
+            channel: Channel::parse(&left.channel).ok_or(CORRUPT)?,
+            fee: left.fee.read()?,
+            prepared_at: left.prepared_at.map(moment),
+            expires_at: moment(left.expires_at),
+            until: moment(left.until),
+        })
+    };
     Ok(RouteProgress {
         attempts: stored.attempts.into_iter().map(attempt).collect::<Result<_, CorruptRow>>()?,
         next: stored.next.into_iter().map(target).collect::<Result<_, CorruptRow>>()?,
+        left: stored.left.into_iter().map(left).collect::<Result<_, CorruptRow>>()?,
     })
 }

@@ -10,7 +10,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{CardTransaction, NewTransfer, Transfer, TransferProgress};
 
 use super::{
-    account, fee,
+    account, approval, fee,
     payment::{matched, read_matched},
     route,
     transaction::read_if_any,
@@ -30,6 +30,7 @@ macro_rules! transfer_columns {
          f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.recipient_kind,
          f.purpose, f.statement_descriptor, f.rail, f.request, t.created_at, f.account, f.route, f.fingerprints,
          f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting, f.cancel_requested_at,
+         f.approval_id, f.approval_state, f.approval, f.approval_account,
          t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
          t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
          t.dispute_respond_by, t.hold"
@@ -93,13 +94,17 @@ table! {
         tries: Number = new.progress.tries,
         waiting: Text = &new.progress.waiting,
         cancel_requested_at: Number = new.progress.cancel_requested_at,
+        approval_id: Text = new.progress.approval.as_ref().map(|it| it.id.to_string()),
+        approval_state: Text = new.progress.approval.as_ref().map(|it| it.state.as_str()),
+        approval: Text = new.progress.approval.as_ref().and_then(approval::write),
+        approval_account: Text = new.progress.approval.as_ref().and_then(|it| it.account.as_ref()).map(approval::account),
         account: Text = new.order.account.as_ref().map(account::write),
         route: Text = route::write(&new.order.route),
         revision: Number = 0_u32,
     }
 }
 
-/// The columns from `sealed_account` to `cancel_requested_at`.
+/// The columns from `sealed_account` to `approval`.
 pub(crate) fn progress_values(progress: &TransferProgress) -> Vec<Value<'_>> {
     row![
         &progress.sealed_account,
@@ -108,7 +113,10 @@ pub(crate) fn progress_values(progress: &TransferProgress) -> Vec<Value<'_>> {
         progress.due,
         progress.tries,
         &progress.waiting,
-        progress.cancel_requested_at
+        progress.cancel_requested_at,
+        progress.approval.as_ref().map(|it| it.id.to_string()),
+        progress.approval.as_ref().map(|it| it.state.as_str()),
+        progress.approval.as_ref().and_then(approval::write)
     ]
 }
 
@@ -152,6 +160,7 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
         tries: cells.count("number of tries")?,
         waiting: cells.text_or_none()?,
         cancel_requested_at: cells.moment_or_none()?,
+        approval: approval::read(cells)?,
     };
     let CardTransaction { id, state, updated_at, .. } =
         read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;

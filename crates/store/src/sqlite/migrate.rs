@@ -32,6 +32,10 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     32 "0032" search,
     33 "0033" transfer_details,
     34 "0034" request_log_by_code,
+    35 "0035" audit_log,
+    36 "0036" key_scopes,
+    37 "0037" erasure,
+    38 "0038" approvals,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

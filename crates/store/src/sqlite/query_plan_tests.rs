@@ -2,10 +2,14 @@
 
 use rusqlite::Connection;
 use tollgate_domain::{
-    PaymentMethod, ServiceReference, card::Preparation, event::EventKind, id::PaymentId, transaction::Status,
+    PaymentMethod, ServiceReference,
+    card::Preparation,
+    event::EventKind,
+    id::{PaymentId, UserId},
+    transaction::Status,
 };
 use tollgate_engine::ports::{
-    DeliveryQuery, DeliveryState, EventQuery, EventsFrom, PaymentFilter, TransactionFilter,
+    AuditLogFilter, DeliveryQuery, DeliveryState, EventQuery, EventsFrom, PaymentFilter, TransactionFilter,
 };
 
 use super::migrate;
@@ -13,8 +17,8 @@ use crate::{
     rows::out_event::Slice,
     session::Dialect,
     units::{
-        books, deliveries, digest, endpoints, events, exceptions, out_events, payments, records, request_log,
-        resend, timeline, transactions, transfers,
+        audit_log, books, circuit_events, deliveries, digest, endpoints, erasure, events, exceptions,
+        out_events, payments, records, request_log, resend, timeline, transactions, transfers,
     },
 };
 
@@ -68,10 +72,22 @@ fn plan(connection: &Connection, sql: &str) -> String {
     steps.join("; ")
 }
 
-#[test]
-fn every_list_and_claim_has_its_index() {
+/// Each statement, the index it uses and the range of it.
+fn assert_indexed(rows: &[(&str, &str, &str)]) {
     let connection = Connection::open_in_memory().unwrap();
     migrate::migrate(&connection).unwrap();
+    for &(sql, index, range) in rows {
+        let plan = plan(&connection, sql);
+        assert!(plan.contains(index) && plan.contains(range), "{sql}\n{plan}");
+        // A few of one payment may be sorted, and what came in one moment; never a whole list.
+        let sorts = plan.contains("TEMP B-TREE FOR ORDER BY") && sql != exceptions::OF_REFERENCE;
+        let scans = ["SCAN card", "SCAN prov", "SCAN t", "SCAN f"].iter().any(|scan| plan.contains(scan));
+        assert!(!scans && !sorts, "{sql}\n{plan}");
+    }
+}
+
+#[test]
+fn every_list_and_claim_has_its_index() {
     let of = |preparation, waiting| payments::list_sql(PaymentFilter { preparation, waiting });
     let told = |kind, reference| {
         out_events::list_sql(
@@ -83,10 +99,8 @@ fn every_list_and_claim_has_its_index() {
     let (kind, payment) =
         (Some(EventKind::PaymentPrepared), Some(ServiceReference::Card(PaymentId::from_bytes([1; 16]))));
     let sent = |state| deliveries::list_sql(DeliveryQuery { state, ..DeliveryQuery::default() });
-    // The sum that never overflows is not defined here, and reads the same.
-    let added_up = |sql: &str| sql.replace("exact_sum", "sum");
     let (delivered, parked) = (Some(DeliveryState::Delivered), Some(DeliveryState::Parked));
-    for (sql, index, range) in [
+    assert_indexed(&[
         (payments::DUE.any, "card_payments_due", "due_at<?"),
         (payments::DUE.due, "card_payments_due", "due_at<?"),
         (payments::FOLLOW_UPS.any, "card_payments_follow_ups", "follow_up_at<?"),
@@ -112,8 +126,11 @@ fn every_list_and_claim_has_its_index() {
             "sqlite_autoindex_reconciliation_exceptions_2",
             "environment_id=? AND method=? AND reference=?",
         ),
-        (out_events::DELIVER, "event_endpoints", "environment_id=?"),
-        (out_events::NUMBERED, "out_events_by_sequence", "environment_id=?"),
+        (records::FAILED_BY_CODE, "transactions_by_kind", "method=? AND status=? AND id>?"),
+        (records::SENT, "PRIMARY KEY", "environment_id=? AND hour>? AND hour<?"),
+        (out_events::deliver(Dialect::Sqlite), "event_endpoints", "environment_id=?"),
+        (out_events::insert(Dialect::Sqlite), "out_events_by_sequence", "environment_id=?"),
+        (circuit_events::LAST[0], "out_events_by_reference", "environment_id=? AND method=? AND reference=?"),
         (&told(None, None), "out_events_by_sequence", "environment_id=? AND sequence>? AND sequence<?"),
         (&told(kind, None), "out_events_by_kind_sequence", "kind=? AND sequence>? AND sequence<?"),
         (&told(None, payment), "out_events_by_reference", "reference=? AND sequence>? AND sequence<?"),
@@ -132,6 +149,18 @@ fn every_list_and_claim_has_its_index() {
             "endpoint_id=? AND state=? AND event_id>?",
         ),
         (digest::UNDIGESTED, "undigested_events", ""),
+        (erasure::CARD_CUSTOMERS, "sqlite_autoindex_card_payments_1", "environment_id=? AND id>?"),
+        (
+            erasure::TRANSFER_CUSTOMERS,
+            "sqlite_autoindex_transfers_1",
+            "environment_id=? AND transaction_id>?",
+        ),
+        (erasure::TRANSFER_CUSTOMERS, "sqlite_autoindex_transactions_1", "environment_id=? AND id=?"),
+        (
+            erasure::OLD_PROVIDER_EVENTS,
+            "provider_events_by_state",
+            "environment_id=? AND state=? AND received_at<?",
+        ),
         (digest::CARD, "sqlite_autoindex_card_payments_1", "environment_id=? AND id=?"),
         (digest::CARD, "sqlite_autoindex_transactions_2", "environment_id=? AND method=? AND reference=?"),
         (
@@ -140,6 +169,17 @@ fn every_list_and_claim_has_its_index() {
             "environment_id=? AND method=? AND reference=?",
         ),
         (digest::TRANSFER, "sqlite_autoindex_transfers_1", "environment_id=? AND transaction_id=?"),
+    ]);
+}
+
+#[test]
+fn search_and_reports_have_their_indexes() {
+    let logged = |filter: AuditLogFilter| audit_log::list_sql(&filter, None, 1).0;
+    let by_user = AuditLogFilter { user: Some(UserId::from_bytes([1; 16])), ..AuditLogFilter::default() };
+    let by_subject = AuditLogFilter { subject: Some("key".to_owned()), ..AuditLogFilter::default() };
+    // The sum that never overflows is not defined here, and reads the same.
+    let added_up = |sql: &str| sql.replace("exact_sum", "sum");
+    assert_indexed(&[
         (records::FIND, "PRIMARY KEY", "environment_id=? AND term=? AND place<?"),
         (records::NEXT_TERM, "PRIMARY KEY", "environment_id=? AND term>?"),
         (records::CARDS_BETWEEN, "sqlite_autoindex_card_payments_1", "environment_id=? AND id>? AND id<?"),
@@ -159,14 +199,19 @@ fn every_list_and_claim_has_its_index() {
         (records::ATTENTION, "event_deliveries_by_state", "environment_id=? AND endpoint_id=? AND state=?"),
         (records::ATTENTION, "provider_events_by_state", "environment_id=? AND state=?"),
         (records::ATTENTION, "disputes_open", "environment_id=?"),
+        (records::ATTENTION, "transfers_to_approve", "environment_id=?"),
+        (transfers::APPROVALS, "transfers_approvals", "environment_id=? AND approval_id>? AND approval_id<?"),
+        (transfers::TO_APPROVE, "transfers_to_approve", "environment_id=? AND approval_id<?"),
+        (
+            transfers::APPROVED_ACCOUNT,
+            "transfers_approved_accounts",
+            "environment_id=? AND approval_account=?",
+        ),
+        (audit_log::OF_KEYS, "audit_log_by_place", "environment_id=? AND subject>? AND subject<?"),
+        (&logged(AuditLogFilter::default()), "PRIMARY KEY", "rowid<?"),
+        (&logged(by_user), "audit_log_by_user", "user_id=? AND sequence<?"),
+        (&logged(by_subject), "audit_log_by_subject", "subject=? AND sequence<?"),
         (&added_up(books::CARDS), "PRIMARY KEY", "environment_id=? AND id>? AND id<?"),
         (&added_up(books::TRANSFERS), "", "environment_id=? AND currency=? AND id>? AND id<?"),
-    ] {
-        let plan = plan(&connection, sql);
-        assert!(plan.contains(index) && plan.contains(range), "{sql}\n{plan}");
-        // A few of one payment may be sorted, and what came in one moment; never a whole list.
-        let sorts = plan.contains("TEMP B-TREE FOR ORDER BY") && sql != exceptions::OF_REFERENCE;
-        let scans = ["SCAN card", "SCAN prov", "SCAN t", "SCAN f"].iter().any(|scan| plan.contains(scan));
-        assert!(!scans && !sorts, "{sql}\n{plan}");
-    }
+    ]);
 }

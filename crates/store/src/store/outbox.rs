@@ -7,13 +7,13 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{
     Attempted, ClaimedDelivery, DeliveryQuery, Endpoint, EndpointAdded, EndpointChanged, EndpointEffect,
-    Event, EventDelivery, EventQuery, EventsFrom, OutboxStore, Resend, Resent, StoreError,
+    Event, EventDelivery, EventQuery, EventsFrom, NewCircuitEvent, OutboxStore, Resend, Resent, StoreError,
 };
 
 use super::{SqlStore, port};
 use crate::{
     session::{Dialect, Driver, Session, run},
-    units::{deliveries, endpoints, out_events, resend},
+    units::{circuit_events, deliveries, endpoints, out_events, resend},
 };
 
 port! {
@@ -29,6 +29,10 @@ port! {
         Write endpoints::remove => remove_endpoint(environment: EnvironmentId, id: EndpointId) -> bool;
 
         Read out_events::find => find_event(environment: EnvironmentId, id: EventId) -> Option<Event>;
+        Read circuit_events::last => last_circuit_event(environment: EnvironmentId, provider: &str) -> Option<Event>;
+        Write circuit_events::append => append_circuit_event(
+            environment: EnvironmentId, event: &NewCircuitEvent, last: Option<EventId>
+        ) -> bool;
         Read deliveries::list => deliveries(
             environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32
         ) -> Vec<EventDelivery>;

@@ -26,7 +26,8 @@ port! {
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent]
         ) -> Inserted;
         Write payments::insert_limited => insert_limited_payment(
-            environment: EnvironmentId, order: &CardOrder, progress: &Progress, new_events: &[NewEvent], limits: &[LimitUse]
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent],
+            limits: &[LimitUse]
         ) -> Inserted;
         Read payments::find => payment(environment: EnvironmentId, id: PaymentId) -> Option<CardPayment>;
         Read payments::of_object => payment_of_object(
@@ -83,9 +84,9 @@ port! {
             change: &PaymentChange,
         ) -> Result<Changed, StoreError> {
             if change.counts.is_some() {
-                return run!(self.driver, Write, payment_change::change_and_count(environment, id, &change)).await;
+                return run!(self, Write, payment_change::change_and_count(environment, id, &change)).await;
             }
-            run!(self.driver, WriteOnce, payment_change::change(environment, id, &change)).await
+            run!(self, WriteOnce, payment_change::change(environment, id, &change)).await
         }
 
         async fn claim_payments(
@@ -94,7 +95,7 @@ port! {
             until: Timestamp,
             limit: u32,
         ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
-            claim(&self.driver, payments::DUE, now, until, limit).await
+            claim(&*self.driver, payments::DUE, now, until, limit).await
         }
 
         async fn claim_follow_ups(
@@ -103,7 +104,7 @@ port! {
             until: Timestamp,
             limit: u32,
         ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
-            claim(&self.driver, payments::FOLLOW_UPS, now, until, limit).await
+            claim(&*self.driver, payments::FOLLOW_UPS, now, until, limit).await
         }
 
         async fn claim_provider_events(

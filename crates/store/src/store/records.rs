@@ -6,7 +6,8 @@ use tollgate_domain::{
     id::{EnvironmentId, PaymentId},
 };
 use tollgate_engine::ports::{
-    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, SearchCursor, SearchHit, StoreError,
+    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit,
+    StoreError,
 };
 
 use super::{SqlStore, port};
@@ -28,6 +29,9 @@ port! {
         Read records::customers => customers_of(
             environment: EnvironmentId, references: &[ServiceReference]
         ) -> Vec<PaymentCustomer>;
+        Read records::return_counts => return_counts(
+            environment: EnvironmentId, from: Timestamp, until: Timestamp
+        ) -> ReturnCounts;
         Read records::activity => activity(
             environment: EnvironmentId, from: Timestamp, until: Timestamp
         ) -> Vec<Activity>;

@@ -6,7 +6,7 @@ use tollgate_domain::{
     id::{EnvironmentId, RequestId},
 };
 use tollgate_engine::ports::{
-    ErrorGroup, LoggedRequest, QuoteCount, RequestFilter, RequestLogStore, StoreError,
+    ErrorGroup, KeyUse, LoggedRequest, QuoteCount, RequestFilter, RequestLogStore, StoreError,
 };
 
 use super::{SqlStore, port};
@@ -17,7 +17,9 @@ use crate::{
 
 port! {
     impl RequestLogStore {
-        Write request_log::record => record_requests(requests: &[LoggedRequest], quotes: &[QuoteCount]) -> ();
+        Write request_log::record => record_requests(
+            requests: &[LoggedRequest], quotes: &[QuoteCount], uses: &[KeyUse]
+        ) -> ();
         Read request_log::list => requests(
             environment: EnvironmentId, filter: &RequestFilter, before: Option<RequestId>, limit: u32
         ) -> Vec<LoggedRequest>;

@@ -10,7 +10,7 @@ use tollgate_engine::ports::{KeyChange, SealingKey, SecurityStore, StoreError};
 use super::{SqlStore, port};
 use crate::{
     session::{Driver, run},
-    units::{admin_changes, sealing_keys, sessions},
+    units::{audit_log, sealing_keys, sessions},
 };
 
 port! {
@@ -20,7 +20,7 @@ port! {
         Read sealing_keys::in_use => sealing_keys_in_use() -> Vec<SealingKeyId>;
         Write sessions::end => end_session(session: &[u8; 16], until: Timestamp, now: Timestamp) -> ();
         Read sessions::is_ended => is_session_ended(session: &[u8; 16]) -> bool;
-        Read admin_changes::of_keys => key_changes(
+        Read audit_log::of_keys => key_changes(
             environment: EnvironmentId, first: KeyId, last: KeyId
         ) -> Vec<KeyChange>;
     } and {

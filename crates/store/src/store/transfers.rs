@@ -3,11 +3,11 @@
 use async_trait::async_trait;
 use tollgate_domain::{
     Timestamp,
-    id::{EnvironmentId, TransactionId, TransferId},
+    id::{ApprovalId, EnvironmentId, TransactionId, TransferId},
 };
 use tollgate_engine::ports::{
-    Audit, Changed, KeyedToken, NewTransfer, ReservationCancel, Reserved, StoreError, Transfer,
-    TransferChange, TransferStore,
+    ApprovalQuery, Audit, Changed, KeyedToken, NewTransfer, ReservationCancel, Reserved, StoreError,
+    Transfer, TransferChange, TransferStore,
 };
 
 use super::{SqlStore, port};
@@ -28,6 +28,11 @@ port! {
         Read transfers::waiting => waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
+        Read transfers::approvals => approvals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<Transfer>;
+        Read transfers::approval => approval(environment: EnvironmentId, id: ApprovalId) -> Option<Transfer>;
+        Read transfers::is_approved_account => is_approved_account(
+            environment: EnvironmentId, account: &[u8; 32]
+        ) -> bool;
         Write customer_tokens::keep => keep_customer_token(environment: EnvironmentId, new: &KeyedToken) -> Option<KeyedToken>;
         Audit audit::audit => audit() -> Audit;
     } and {
@@ -45,6 +50,10 @@ port! {
             id: TransferId,
             change: &TransferChange,
         ) -> Result<Changed, StoreError> {
+            // Changes that share a commit do not share entries of the audit log.
+            if self.is_audited() {
+                return run!(self, Write, transfer_change::change(environment, id, &change)).await;
+            }
             self.driver.change_transfer(environment, id, change).await
         }
 

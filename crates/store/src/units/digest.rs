@@ -1,6 +1,9 @@
 //! What events add to the index by which payments are found, and to the sums of their hour.
 
-use tollgate_domain::id::{EnvironmentId, PaymentId};
+use tollgate_domain::{
+    ServiceReference,
+    id::{EnvironmentId, PaymentId},
+};
 
 use crate::{
     prelude::*,
@@ -69,6 +72,29 @@ const CARD_ALONE: &str =
          p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), CAST(NULL AS TEXT), p.request,
          p.description
      FROM card_payments p WHERE p.environment_id = $1 AND p.id = $2";
+
+/// A transfer, whatever its events.
+const TRANSFER_ALONE: &str =
+    "SELECT t.environment_id, 'transaction.pending', t.created_at, t.reference, t.id, t.currency, t.provider,
+         t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata,
+         f.customer_name, f.customer_email, f.external_customer_id, t.provider_reference, f.request, t.description,
+         f.last_four
+     FROM transactions t
+     JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
+     WHERE t.environment_id = $1 AND t.method = 'ach' AND t.reference = $2";
+
+/// A payment with all that it is found by, without its events.
+pub(super) async fn alone<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    reference: ServiceReference,
+) -> Result<Option<IndexableEvent>, Fault> {
+    let values = values![environment, reference];
+    match reference {
+        ServiceReference::Card(_) => s.query_opt(CARD_ALONE, values, read_card).await,
+        ServiceReference::Ach(_) => s.query_opt(TRANSFER_ALONE, values, read_transfer).await,
+    }
+}
 
 pub(crate) async fn index_payment<S: Session>(
     s: &mut S,

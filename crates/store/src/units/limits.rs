@@ -48,7 +48,7 @@ pub(crate) async fn count<S: Session>(
                 totals = without(totals, amount)?;
             }
         }
-        let totals = match used.limit.add(totals, principal) {
+        let totals = match used.add(totals, principal) {
             Ok(totals) => totals,
             Err(bound) => return Ok(Some(LimitExceeded { place, bound })),
         };

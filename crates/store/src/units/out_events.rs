@@ -23,20 +23,36 @@ pub(crate) struct About<'a> {
     pub(crate) state: Option<&'a TransactionState>,
 }
 
-/// With the next number of its environment: the one writer makes the order of numbers that of commits.
-pub(crate) const NUMBERED: &str =
-    "INSERT INTO out_events (environment_id, id, kind, method, reference, at, state, sequence)
-     VALUES ($1, $2, $3, $4, $5, $6, $7,
-         (SELECT coalesce(max(sequence), 0) + 1 FROM out_events WHERE environment_id = $1))";
+/// An event. SQLite gives it the next number of its environment: the one writer makes the order of numbers that of commits.
+/// On PostgreSQL it gets one later.
+pub(crate) const fn insert(dialect: Dialect) -> &'static str {
+    dialect.pick(
+        "INSERT INTO out_events (environment_id, id, kind, method, reference, at, state, sequence)
+         VALUES ($1, $2, $3, $4, $5, $6, $7,
+             (SELECT coalesce(max(sequence), 0) + 1 FROM out_events WHERE environment_id = $1))",
+        "INSERT INTO out_events (environment_id, id, kind, method, reference, at, state)
+         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    )
+}
 
 /// To whom an event goes.
-pub(crate) const DELIVER: &str = "INSERT INTO event_deliveries
-         (environment_id, endpoint_id, event_id, state, since, due_at, tries)
-     SELECT p.environment_id, p.id, $2, 'waiting', $3, $3, 0 FROM event_endpoints p
-     WHERE p.environment_id = $1 AND p.disabled IS NULL AND (p.filter = '*' OR instr(p.filter, $4) > 0)";
+pub(crate) const fn deliver(dialect: Dialect) -> &'static str {
+    macro_rules! deliver {
+        ($position:literal) => {
+            concat!(
+                "INSERT INTO event_deliveries (environment_id, endpoint_id, event_id, state, since, due_at, tries)
+                 SELECT p.environment_id, p.id, $2, 'waiting', $3, $3, 0 FROM event_endpoints p
+                 WHERE p.environment_id = $1 AND p.disabled IS NULL AND (p.filter = '*' OR ",
+                $position,
+                "(p.filter, $4) > 0)"
+            )
+        };
+    }
+    dialect.pick(deliver!("instr"), deliver!("strpos"))
+}
 
-/// Writes a unit's events, each with a delivery to every endpoint that wants it. On SQLite only: on PostgreSQL, events are
-/// part of the statements that payments and transfers change by.
+/// Writes a unit's events, each with a delivery to every endpoint that wants it. On PostgreSQL, most events are part of the
+/// statements that payments and transfers change by.
 pub(crate) async fn append_events<S: Session>(
     s: &mut S,
     new_events: &[NewEvent],
@@ -46,10 +62,11 @@ pub(crate) async fn append_events<S: Session>(
     for event in new_events {
         let state = state_told(event, about.state).map_err(Fault::Misuse)?;
         let (kind, method) = (event.kind.as_str(), about.reference.method().as_str());
-        s.execute(NUMBERED, values![scope, event.id, kind, method, about.reference, at, state]).await?;
+        let values = values![scope, event.id, kind, method, about.reference, at, state];
+        s.execute(insert(S::DIALECT), values).await?;
         let sql = "INSERT INTO undigested_events (event_id, environment_id) VALUES ($1, $2)";
         s.execute(sql, values![event.id, scope]).await?;
-        s.execute(DELIVER, values![scope, event.id, at, in_filter(event.kind)]).await?;
+        s.execute(deliver(S::DIALECT), values![scope, event.id, at, in_filter(event.kind)]).await?;
     }
     Ok(())
 }

@@ -63,6 +63,7 @@ pub(crate) async fn insert_limited<S: Session>(
     environment: EnvironmentId,
     order: &CardOrder,
     progress: &Progress,
+    entries: &[Entry],
     new_events: &[NewEvent],
     uses: &[LimitUse],
 ) -> Result<Effect<Inserted>, Fault> {
@@ -87,7 +88,7 @@ pub(crate) async fn insert_limited<S: Session>(
         };
         return Ok(Effect::Nothing(owner.map_or(Inserted::LimitExceeded(exceeded), Inserted::KeyTaken)));
     }
-    insert(s, environment, order, progress, &[], new_events).await
+    insert(s, environment, order, progress, entries, new_events).await
 }
 
 async fn is_there<S: Session>(s: &mut S, order: &CardOrder) -> Result<bool, Fault> {
@@ -219,7 +220,11 @@ pub(crate) async fn objects<S: Session>(
     environment: EnvironmentId,
     id: PaymentId,
 ) -> Result<Vec<String>, Fault> {
-    let sql = "SELECT object FROM provider_objects WHERE environment_id = $1 AND payment_id = $2
+    // By the payment first: an order by name must not lead through all that the provider has ever named.
+    let sql = "WITH named AS MATERIALIZED
+             (SELECT provider, object FROM provider_objects WHERE environment_id = $1 AND payment_id = $2)
+         SELECT object FROM named
+         WHERE provider = (SELECT p.provider FROM card_payments p WHERE p.environment_id = $1 AND p.id = $2)
          ORDER BY object LIMIT $3";
     s.query(sql, values![environment, id, OBJECTS_MAX], |cells| cells.text()).await
 }

@@ -22,7 +22,8 @@ macro_rules! user_columns {
 /// The columns that [`read_token`] takes, of user_tokens as `t`.
 macro_rules! token_columns {
     () => {
-        "t.id, t.user_id, t.name, t.digest, t.last_four, t.created_at, t.expires_at, t.revoked_at"
+        "t.id, t.user_id, t.name, t.digest, t.last_four, t.created_at, t.expires_at, t.revoked_at,
+         t.issuers"
     };
 }
 
@@ -35,10 +36,7 @@ fn read_user(cells: &mut Cells<'_>) -> Result<User, Fault> {
             role: cells.word("role", Role::parse)?,
             organizations: match cells.text_or_none()? {
                 None => None,
-                Some(ids) => {
-                    let ids: Result<_, _> = ids.split_whitespace().map(str::parse).collect();
-                    Some(ids.map_err(|_| CorruptRow("organizations of a user"))?)
-                }
+                ids => Some(rows::ids(ids, "organizations of a user")?),
             },
         },
         created_at: cells.moment()?,
@@ -56,6 +54,7 @@ fn read_token(cells: &mut Cells<'_>) -> Result<UserToken, Fault> {
         created_at: cells.moment()?,
         expires_at: cells.moment()?,
         revoked_at: cells.moment_or_none()?,
+        issuers: rows::ids(cells.text_or_none()?, "issuers of a token")?,
     })
 }
 
@@ -82,10 +81,7 @@ pub(crate) async fn create<S: Session>(s: &mut S, new: &User) -> Result<Effect<U
         return Ok(Effect::Nothing(UserCreated::EmailTaken));
     }
     let version = directory::advance(s).await?;
-    let organizations = new.access.organizations.as_ref().map(|ids| {
-        let ids: Vec<_> = ids.iter().map(ToString::to_string).collect();
-        ids.join(" ")
-    });
+    let organizations = new.access.organizations.as_deref().map(rows::list_of_ids);
     let sql =
         "INSERT INTO users (id, name, email, role, organizations, created_at, removed_at, directory_version)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -139,8 +135,8 @@ pub(crate) async fn issue_token<S: Session>(
         return Ok(Effect::Nothing(TokenIssued::TooMany));
     }
     let sql =
-        "INSERT INTO user_tokens (user_id, id, name, digest, last_four, created_at, expires_at, revoked_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+        "INSERT INTO user_tokens (user_id, id, name, digest, last_four, created_at, expires_at, revoked_at, issuers)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
     let values = values![
         new.user,
         new.id,
@@ -149,7 +145,8 @@ pub(crate) async fn issue_token<S: Session>(
         &new.last_four,
         new.created_at,
         new.expires_at,
-        new.revoked_at
+        new.revoked_at,
+        rows::list_of_ids(&new.issuers)
     ];
     s.execute(sql, values).await?;
     Ok(Effect::Directory(TokenIssued::Done(touch(s, new.user).await?)))

@@ -3,9 +3,11 @@
 use tollgate_domain::{
     Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
     event::EventKind,
-    id::{EnvironmentId, PaymentId},
+    id::{EnvironmentId, PaymentId, TransactionId},
 };
-use tollgate_engine::ports::{Activity, Attention, PastPayment, PaymentCustomer, SearchCursor, SearchHit};
+use tollgate_engine::ports::{
+    Activity, Attention, PastPayment, PaymentCustomer, ReturnCounts, SearchCursor, SearchHit,
+};
 
 use crate::{prelude::*, rows::books::wants_evidence};
 
@@ -191,6 +193,30 @@ pub(crate) async fn activity<S: Session>(
     s.query(ACTIVITY, values![environment, from, until], read_activity).await
 }
 
+/// Whatever was accepted by its provider was once processing.
+pub(crate) const SENT: &str = "SELECT CAST(COALESCE(SUM(count), 0) AS BIGINT) FROM activity
+     WHERE environment_id = $1 AND hour >= $2 AND hour < $3 AND method = 'ach' AND kind = 'transaction.processing'";
+
+/// Ids begin with the time.
+pub(crate) const FAILED_BY_CODE: &str = "SELECT failure_code, COUNT(*) FROM transactions
+     WHERE environment_id = $1 AND method = 'ach' AND status = 'failed' AND id >= $2 AND failure_code IS NOT NULL
+     GROUP BY failure_code";
+
+pub(crate) async fn return_counts<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    from: Timestamp,
+    until: Timestamp,
+) -> Result<ReturnCounts, Fault> {
+    let sent = s
+        .query_one(SENT, values![environment, from, until], |cells| cells.count("number of transfers"))
+        .await?;
+    let first = TransactionId::new(from, [0; 10]);
+    let read = |cells: &mut Cells<'_>| Ok((cells.text()?, cells.count("number of transfers")?));
+    let by_code = s.query(FAILED_BY_CODE, values![environment, first], read).await?;
+    Ok(ReturnCounts { sent, by_code })
+}
+
 pub(crate) const PAST_CARDS: &str = "SELECT p.id, p.id, p.created_at, p.flow, p.currency, p.metadata, p.provider, p.channel, p.principal_minor,
          p.platform_fee_minor, p.organization_fee_minor, p.fee_minor, p.total_debit_minor, p.fee_layers FROM card_payments p WHERE p.environment_id = $1 ORDER BY p.id DESC LIMIT $2";
 
@@ -253,6 +279,10 @@ macro_rules! attention {
          SELECT 1 FROM provider_events
          WHERE environment_id = $1 AND state = 'parked' ORDER BY received_at LIMIT $2) c),
      (SELECT count(*) FROM (
+         SELECT 1 FROM transfers
+         WHERE environment_id = $1 AND approval_state = 'required' ORDER BY approval_id LIMIT $2) c)
+         + (SELECT count(*) FROM config_proposals WHERE environment_id = $1 AND state = 'required'),
+     (SELECT count(*) FROM (
          SELECT 1 FROM disputes WHERE environment_id = $1 AND closed_at IS NULL ORDER BY respond_by LIMIT $2) c),
      (SELECT d.respond_by FROM disputes d
          WHERE d.environment_id = $1 AND d.closed_at IS NULL AND ",
@@ -297,6 +327,7 @@ pub(crate) async fn attention<S: Session>(
             disabled_endpoints: next()?,
             waiting_provider_events: next()?,
             parked_provider_events: next()?,
+            open_approvals: next()?,
             open_disputes: next()?,
             ..Attention::default()
         };

@@ -4,8 +4,9 @@ use tollgate_domain::{
     Timestamp,
     id::{EnvironmentId, RequestId},
 };
-use tollgate_engine::ports::{ErrorGroup, LoggedRequest, QuoteCount, RequestFilter};
+use tollgate_engine::ports::{ErrorGroup, KeyUse, LoggedRequest, QuoteCount, RequestFilter};
 
+use super::keys;
 use crate::prelude::*;
 
 /// Groups that are shown.
@@ -45,6 +46,7 @@ pub(crate) async fn record<S: Session>(
     s: &mut S,
     requests: &[LoggedRequest],
     quotes: &[QuoteCount],
+    uses: &[KeyUse],
 ) -> Result<Effect<()>, Fault> {
     if !requests.is_empty() {
         s.insert(&REQUEST_LOG, requests.iter().map(request_row).collect()).await?;
@@ -54,6 +56,11 @@ pub(crate) async fn record<S: Session>(
         let mut quotes = quotes.to_vec();
         quotes.sort_unstable_by_key(|quote| (quote.environment, quote.hour, quote.key));
         s.insert(&QUOTE_COUNTS, quotes.iter().map(quote_row).collect()).await?;
+    }
+    if !uses.is_empty() {
+        let mut uses = uses.to_vec();
+        uses.sort_unstable_by_key(|used| (used.environment, used.key));
+        keys::record_uses(s, &uses).await?;
     }
     Ok(Effect::Written(()))
 }

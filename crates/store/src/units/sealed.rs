@@ -64,6 +64,15 @@ fn statements(kind: SealedKind) -> Statements {
             "''",
             "environment_id = $1 AND environment_id = $2 AND version = $3"
         ),
+        SealedKind::Proposal => statements!(
+            "config_proposals",
+            "environment_id",
+            "id",
+            "CAST(0 AS BIGINT)",
+            "document",
+            "''",
+            "environment_id = $1 AND id = $2 AND CAST($3 AS BIGINT) = 0"
+        ),
         SealedKind::Endpoint => statements!(
             "event_endpoints",
             "environment_id",

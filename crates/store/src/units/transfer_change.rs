@@ -1,5 +1,5 @@
 //! The one way a transfer changes on SQLite: everything in a change, its posting included, or nothing. On PostgreSQL, changes
-//! share transactions.
+//! share transactions, except those that go with an entry in the audit log.
 
 use tollgate_domain::{
     Currency, ServiceReference, Timestamp,
@@ -89,7 +89,8 @@ async fn pass_gate<S: Session>(
     change: &TransferChange,
 ) -> Result<bool, Fault> {
     let sql = "UPDATE transfers SET sealed_account = $5, expected_on = $6, corrections = $7, due_at = $8, tries = $9,
-             waiting = $10, cancel_requested_at = $11, revision = revision + 1, last_change = $4
+             waiting = $10, cancel_requested_at = $11, approval_id = $12, approval_state = $13, approval = $14,
+             revision = revision + 1, last_change = $4
          WHERE environment_id = $1 AND revision = $3 AND transaction_id = (
              SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)";
     let mut values = row![environment, id, rows::version(change.from_revision), change.id];

@@ -2,10 +2,11 @@
 
 use tollgate_domain::{
     Minor, ServiceReference, Timestamp,
-    id::{EnvironmentId, TransactionId, TransferId},
+    approval::ApprovalState,
+    id::{ApprovalId, EnvironmentId, TransactionId, TransferId},
     ledger::{Account, PostingCause, TransferStep},
 };
-use tollgate_engine::ports::{NewTransfer, Reserved, Transfer};
+use tollgate_engine::ports::{ApprovalQuery, NewTransfer, Reserved, Transfer};
 
 use super::{
     directory,
@@ -16,7 +17,7 @@ use super::{
 use crate::{
     prelude::*,
     rows::{
-        is_unstorable,
+        approval, is_unstorable,
         transfer::{
             ACTOR, TRANSACTIONS, TRANSFERS, moved, read, transaction_row, transfer_columns, transfer_row,
         },
@@ -153,6 +154,69 @@ pub(crate) async fn waiting<S: Session>(
 ) -> Result<Vec<Transfer>, Fault> {
     let Some(last) = rows::up_to_before(before) else { return Ok(Vec::new()) };
     s.query(S::DIALECT.pick(WAITING, waiting!("JOIN")), values![environment, last, limit], read).await
+}
+
+macro_rules! with_approval {
+    ($condition:literal) => {
+        concat!(
+            "SELECT ",
+            transfer_columns!(),
+            " FROM transfers f JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
+             WHERE f.environment_id = $1 AND ",
+            $condition
+        )
+    };
+}
+
+pub(crate) const APPROVALS: &str =
+    with_approval!("f.approval_id IS NOT NULL AND f.approval_id < $2 ORDER BY f.approval_id DESC LIMIT $3");
+pub(crate) const TO_APPROVE: &str = with_approval!(
+    "f.approval_state = 'required' AND f.approval_id < $2 ORDER BY f.approval_id DESC LIMIT $3"
+);
+const APPROVALS_IN_STATE: &str = with_approval!(
+    "f.approval_id IS NOT NULL AND f.approval_id < $2 AND f.approval_state = $4 ORDER BY f.approval_id DESC LIMIT $3"
+);
+const APPROVAL: &str = with_approval!("f.approval_id IS NOT NULL AND f.approval_id = $2");
+
+/// Behind every id's text.
+const LAST: &str = "apr_~";
+
+pub(crate) async fn approvals<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    query: ApprovalQuery,
+) -> Result<Vec<Transfer>, Fault> {
+    // The texts of ids sort as the ids do.
+    let before = query.before.map_or_else(|| LAST.to_owned(), |id| id.to_string());
+    match query.state {
+        None => s.query(APPROVALS, values![environment, before, query.limit], read).await,
+        Some(ApprovalState::Required) => {
+            s.query(TO_APPROVE, values![environment, before, query.limit], read).await
+        }
+        Some(state) => {
+            let values = values![environment, before, query.limit, state.as_str()];
+            s.query(APPROVALS_IN_STATE, values, read).await
+        }
+    }
+}
+
+pub(crate) async fn approval<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    id: ApprovalId,
+) -> Result<Option<Transfer>, Fault> {
+    s.query_opt(APPROVAL, values![environment, id.to_string()], read).await
+}
+
+pub(crate) const APPROVED_ACCOUNT: &str = "SELECT 1 FROM transfers
+     WHERE environment_id = $1 AND approval_state = 'approved' AND approval_account = $2 LIMIT 1";
+
+pub(crate) async fn is_approved_account<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    account: &[u8; 32],
+) -> Result<bool, Fault> {
+    s.exists(APPROVED_ACCOUNT, values![environment, approval::account(account)]).await
 }
 
 pub(crate) const ANY_DUE: &str = "SELECT 1 FROM transfers WHERE due_at <= $1 ORDER BY due_at LIMIT 1";

@@ -5,10 +5,12 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod erased_files;
 mod lists;
 mod outbox;
 mod plans;
 mod proxy;
+mod restricted_role;
 mod schema;
 mod sealing_keys;
 mod server;

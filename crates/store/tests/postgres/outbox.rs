@@ -233,7 +233,7 @@ async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Aske
         }
         "events of a payment" => {
             let reference = node.find_event(environment, event).await.unwrap().unwrap().reference;
-            let query = EventQuery { kind: Some(FAILED), reference: Some(reference) };
+            let query = EventQuery { kind: Some(FAILED), reference };
             node.list_events(environment, query, newest, 5).await.unwrap().unwrap().len()
         }
         "deliveries" => node.deliveries(environment, all, None, 5).await.unwrap().len(),

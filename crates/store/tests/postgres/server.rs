@@ -124,6 +124,18 @@ impl Database {
         url_of(&self.name).parse().unwrap()
     }
 
+    /// The database as another role.
+    pub(crate) fn url_as(&self, role: &str, password: &str) -> DatabaseUrl {
+        let (host, port) = self.server_address();
+        format!("postgres://{role}:{password}@{host}:{port}/{}", self.name).parse().unwrap()
+    }
+
+    /// A session of another role.
+    pub(crate) async fn visitor_as(&self, role: &str, password: &str) -> Client {
+        let (host, port) = self.server_address();
+        connect(&format!("postgres://{role}:{password}@{host}:{port}/{}", self.name)).await
+    }
+
     /// The same database behind another port of this machine.
     pub(crate) fn url_through(&self, port: u16) -> DatabaseUrl {
         let config: tokio_postgres::Config = url_of(&self.name).parse().unwrap();

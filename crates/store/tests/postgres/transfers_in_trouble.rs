@@ -14,6 +14,7 @@ use tollgate_store::{
     conformance::{
         Nodes, at,
         audit::every_damage_is_found,
+        audit_log::every_tampering_is_found,
         transfer_samples::{sending, sending_until},
         wallet::books_balance,
     },
@@ -35,6 +36,20 @@ async fn every_damage_to_the_books_is_found() {
         database.stranger.batch_execute(unchecked).await.unwrap();
         let behind = async |sql: &str| database.stranger.batch_execute(sql).await.unwrap();
         every_damage_is_found(&nodes, "gen_random_uuid()", behind).await;
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_tampering_with_the_audit_log_is_found() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let refused = database.stranger.batch_execute("TRUNCATE audit_log").await.unwrap_err();
+        let refused = refused.as_db_error().unwrap().message().to_owned();
+        assert!(refused.contains("append-only"), "{refused}");
+        database.stranger.batch_execute("ALTER TABLE audit_log DISABLE TRIGGER ALL").await.unwrap();
+        let behind = async |sql: &str| database.stranger.batch_execute(sql).await.unwrap();
+        every_tampering_is_found(&nodes, behind).await;
     })
     .await;
 }

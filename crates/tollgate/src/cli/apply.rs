@@ -95,6 +95,18 @@ pub(crate) async fn replace(
         }
         failure
     })?;
+    if let Some(approval) = put.field("approvalId").and_then(Value::as_str) {
+        let mut proposed = told(false, version, &[]);
+        if let Some(fields) = proposed.as_object_mut() {
+            fields.insert("approvalId".to_owned(), approval.into());
+        }
+        return session.output.show(&proposed, |_| {
+            format!(
+                "Proposed as {approval}; nothing has changed yet. Another person must approve it:\n\
+                 tollgate approvals show {approval}\ntollgate approvals approve {approval}"
+            )
+        });
+    }
     let now = put.number("version");
     let tests = test_providers(session, document, mode).await?;
     session.output.show(&told(true, now, &tests), |style| {

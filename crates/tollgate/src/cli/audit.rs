@@ -23,10 +23,15 @@ pub(crate) async fn run(session: Session, _: Audit) -> Result<(), Failure> {
             table.row(["environmentId", "subject", "problem"].map(|name| finding.word(name).into()));
         }
         text.push_str(&table.draw(style, "the ledger is consistent"));
-        text
+        let (entries, head) = (audit.word("/auditLog/entries"), audit.text("/auditLog/head"));
+        let problem = audit.optional_text("/auditLog/problem").unwrap_or("nothing was changed or removed");
+        text + &format!("audit log: {entries} entries, {problem}; head {head}\n")
     })?;
-    if findings.is_empty() {
-        return Ok(());
+    if !findings.is_empty() {
+        return Err(Failure::new(format!("{} ledger inconsistencies", findings.len())));
     }
-    Err(Failure::new(format!("{} ledger inconsistencies", findings.len())))
+    match audit.optional_text("/auditLog/problem") {
+        Some(problem) => Err(Failure::new(format!("the audit log was tampered with: {problem}"))),
+        None => Ok(()),
+    }
 }

@@ -186,7 +186,7 @@ fn shown(event: &Value, style: Style) -> String {
         "{}  {}  {}  {}\n\n{body}\n\n{}",
         style.strong(event.text("id")),
         event.text("type"),
-        event.text("serviceReference"),
+        event.word("serviceReference"),
         moment(event.text("timestamp")),
         delivery_table(event.list("deliveries"), style, "No endpoint was subscribed when it happened.")
     )

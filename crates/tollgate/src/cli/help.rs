@@ -4,12 +4,15 @@ use clap::Command;
 
 /// Every command, where a reader would look for it.
 const GROUPS: &[(&str, &[&str])] = &[
-    ("Run", &["serve", "simulator", "generate"]),
+    ("Run", &["serve", "migrate", "simulator", "generate"]),
     ("Configure", &["apply", "export", "config", "providers"]),
     ("Tenants and keys", &["organizations", "applications", "environments", "keys", "users"]),
-    ("Payments", &["payments", "quote", "explain", "wallet", "exceptions"]),
+    ("Payments", &["payments", "quote", "explain", "wallet", "approvals", "exceptions"]),
     ("Events", &["events", "endpoints"]),
-    ("Operate", &["status", "doctor", "requests", "statement", "audit", "rekey", "open"]),
+    (
+        "Operate",
+        &["status", "doctor", "requests", "statement", "audit", "audit-log", "rekey", "erase", "open", "mcp"],
+    ),
     ("Try out", &["trigger"]),
     ("Other", &["completions", "version"]),
 ];

@@ -36,14 +36,19 @@ enum Action {
         /// The kind of key.
         #[arg(long, value_enum, default_value = "secret")]
         kind: Kind,
+        #[command(flatten)]
+        limits: Limits,
     },
-    /// Issue a replacement key; the old one stays valid for a grace period.
+    /// Issue a replacement key with the same name and limits, unless others are given; the old one stays valid for a grace
+    /// period.
     Rotate {
         /// The key ID (not the key itself).
         key_id: String,
         /// How long the old key stays valid.
         #[arg(long, value_name = "SECONDS", default_value_t = 86_400)]
         grace_seconds: u64,
+        #[command(flatten)]
+        limits: Limits,
     },
     /// Revoke a key immediately.
     Revoke {
@@ -52,6 +57,40 @@ enum Action {
         #[command(flatten)]
         confirm: Confirm,
     },
+}
+
+/// What a key is called and limited to.
+#[derive(Debug, Args)]
+struct Limits {
+    /// What the key is called, such as the system that uses it.
+    #[arg(long)]
+    name: Option<String>,
+    /// The only endpoint it may call, such as "POST /client/v1/payments"; may be repeated.
+    #[arg(long = "endpoint", value_name = "METHOD PATH")]
+    endpoints: Vec<String>,
+    /// The only IP address or range it may be used from, such as 10.0.0.0/8; may be repeated.
+    #[arg(long = "ip-range", value_name = "ADDRESS")]
+    ip_ranges: Vec<String>,
+    /// When it expires, such as 2027-06-30T00:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    expires: Option<String>,
+}
+
+impl Limits {
+    /// Adds what was given to a request.
+    fn add_to(self, mut body: Value) -> Value {
+        let list = |list: Vec<String>| Some(list).filter(|list| !list.is_empty()).map(|list| json!(list));
+        let given = [
+            ("name", self.name.map(|name| json!(name))),
+            ("allowedEndpoints", list(self.endpoints)),
+            ("allowedIpRanges", list(self.ip_ranges)),
+            ("expiresAt", self.expires.map(|moment| json!(moment))),
+        ];
+        if let Some(body) = body.as_object_mut() {
+            body.extend(given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))));
+        }
+        body
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -76,16 +115,16 @@ pub(crate) async fn run(session: Session, keys: Keys) -> Result<(), Failure> {
             let query = query(&[("limit", Some(limit.to_string())), ("after", after)]);
             list(&session, &session.client.get(&format!("{path}{query}")).await?)
         }
-        Action::Issue { kind } => {
+        Action::Issue { kind, limits } => {
             let kind = match kind {
                 Kind::Secret => "secret",
                 Kind::Publishable => "publishable",
             };
-            let made = session.client.post(&path, &json!({ "kind": kind })).await?;
+            let made = session.client.post(&path, &limits.add_to(json!({ "kind": kind }))).await?;
             shown_once(&session, &made, "")
         }
-        Action::Rotate { key_id, grace_seconds } => {
-            let body = json!({ "graceSeconds": grace_seconds });
+        Action::Rotate { key_id, grace_seconds, limits } => {
+            let body = limits.add_to(json!({ "graceSeconds": grace_seconds }));
             let made = session.client.post(&format!("{}/rotate", one(&key_id)), &body).await;
             let made = made.map_err(|failure| no_such(&key_id, failure))?;
             shown_once(&session, &made, &format!("{key_id} stays valid for {grace_seconds} more seconds.\n"))
@@ -101,21 +140,43 @@ pub(crate) async fn run(session: Session, keys: Keys) -> Result<(), Failure> {
 
 fn list(session: &Session, list: &Value) -> Result<(), Failure> {
     session.output.show(list, |style| {
-        let mut table = Table::new(&["ID", "KIND", "STATUS", "ENDS IN", "CREATED", "EXPIRES", "REPLACED BY"]);
+        let columns = [
+            "ID",
+            "NAME",
+            "KIND",
+            "STATUS",
+            "ENDS IN",
+            "LIMITED TO",
+            "LAST USED",
+            "EXPIRES",
+            "CREATED",
+            "REPLACED BY",
+        ];
+        let mut table = Table::new(&columns);
         for key in list.list("items") {
-            let expires = key.optional_text("expiresAt").map_or_else(|| "-".to_owned(), moment);
+            let when = |field: &str| key.optional_text(field).map_or_else(|| "-".to_owned(), moment);
             table.row([
                 key.word("id").into(),
+                key.word("name").into(),
                 key.word("kind").into(),
                 Cell::painted(key.word("status"), paint_of(key.text("status"))),
                 format!("…{}", key.text("lastFour")).into(),
+                limits_of(key).into(),
+                when("lastUsedAt").into(),
+                when("expiresAt").into(),
                 moment(key.text("createdAt")).into(),
-                expires.into(),
                 Cell::painted(key.word("replacedBy"), Paint::Dim),
             ]);
         }
         table.draw(style, "No keys yet; issue one with `tollgate keys issue`.") + &more(list, "--after")
     })
+}
+
+/// Endpoints and addresses, as a list has room for them.
+fn limits_of(key: &Value) -> String {
+    let lists = ["allowedEndpoints", "allowedIpRanges"].map(|field| key.joined(field));
+    let limits: Vec<_> = lists.into_iter().filter(|list| !list.is_empty()).collect();
+    if limits.is_empty() { "-".to_owned() } else { limits.join(", ") }
 }
 
 fn shown_once(session: &Session, made: &Value, note: &str) -> Result<(), Failure> {

@@ -164,7 +164,7 @@ impl Listener {
             "{}  {}  {}  {}",
             style.dim(&moment(event.text("timestamp"))),
             style.paint(paint_of(status), &format!("{kind:<24}")),
-            event.text("serviceReference"),
+            event.word("serviceReference"),
             style.dim(event.text("id")),
         );
         if let Some(delivered) = delivered {

@@ -145,6 +145,9 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             let by = detail.optional_text("actor").map(|actor| format!(" by {actor}")).unwrap_or_default();
             format!("cancellation requested{by}")
         }
+        "approval_required" => "waiting for approval".to_owned(),
+        "approved" => format!("approved by {}", detail.text("actor")),
+        "denied" => format!("denied by {}", detail.text("actor")),
         "cancel_rejected" => "cancellation rejected: the provider can no longer cancel it".to_owned(),
         "hold_requested" => format!("{} requested by {}", detail.text("action"), detail.text("actor")),
         "refund_requested" => format!("refund requested by {}", detail.text("actor")),

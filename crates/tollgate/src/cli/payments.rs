@@ -214,7 +214,7 @@ fn in_minor(number: Option<&str>, is_minor: bool, code: &str) -> Result<Option<S
     }
 }
 
-fn or_new_key(key: Option<String>) -> Result<String, Failure> {
+pub(crate) fn or_new_key(key: Option<String>) -> Result<String, Failure> {
     if let Some(key) = key {
         return Ok(key);
     }

@@ -1,10 +1,10 @@
 //! Bank transfers as their callers and operators see them, on each store.
 
 mod access;
+mod approvals;
 mod audit;
 mod cancel;
 mod outcomes;
 mod replay;
-mod second_rail;
 mod tokens;
 mod validation;

@@ -9,8 +9,8 @@ use std::{
 use serde_json::json;
 
 use crate::support::{
-    BANK_WAIT_TIMEOUT, BankInbox, BankSimulator, BankStore, BankWorld, Desk, On, Proxy, Weather,
-    on_each_store, wait_until,
+    BANK_WAIT_TIMEOUT, BankInbox, BankRail, BankSimulator, BankStore, BankWorld, Desk, On, Proxy, Weather,
+    on_alternate_rails, on_each_rail, wait_until,
 };
 
 /// The deadline of [`BankStore::serve`], and what a busy machine adds to it.
@@ -61,13 +61,13 @@ fn ends_well(desk: &Desk, simulator: &BankSimulator, reference: &str, what: &str
 }
 
 /// One server, and for every mishap a provider and an environment of its own, all at the same time.
-fn at_every_mishap(on: On, test: impl Fn(&Desk, &BankSimulator, &'static str, bool) + Sync) {
+fn at_every_mishap(on: On, rail: BankRail, test: impl Fn(&Desk, &BankSimulator, &'static str, bool) + Sync) {
     let store = BankStore::new(on);
     let server = store.serve().run();
     let desks: Vec<_> = MISHAPS
         .iter()
         .map(|mishap| {
-            let simulator = BankSimulator::start();
+            let simulator = BankSimulator::start_as(rail);
             (Desk::open(&server, &simulator), simulator, mishap)
         })
         .collect();
@@ -85,9 +85,9 @@ fn at_every_mishap(on: On, test: impl Fn(&Desk, &BankSimulator, &'static str, bo
 }
 
 /// The first call meets the mishap, the second one does not.
-fn one_mishap_at_creation(on: On) {
-    at_every_mishap(on, |desk, simulator, kind, _| {
-        simulator.fault("ach_transfers.create", kind, 1, DELAY_MS);
+fn one_mishap_at_creation(on: On, rail: BankRail) {
+    at_every_mishap(on, rail, |desk, simulator, kind, _| {
+        simulator.fault(&rail.operation("create"), kind, 1, DELAY_MS);
         let (reference, status) = made_in_trouble(desk, &format!("created despite {kind}"));
         assert!(matches!(status.as_str(), "processing" | "pending"), "{kind}: {status}");
         simulator.clear_faults();
@@ -96,11 +96,11 @@ fn one_mishap_at_creation(on: On) {
 }
 
 /// Every call meets the mishap, until the caller has his answer and for a while longer.
-fn lasting_trouble_at_creation(on: On) {
-    at_every_mishap(on, |desk, simulator, kind, has_it| {
+fn lasting_trouble_at_creation(on: On, rail: BankRail) {
+    at_every_mishap(on, rail, |desk, simulator, kind, has_it| {
         // Else the webhook would tell what the answer did not.
         simulator.send_no_webhooks();
-        simulator.fault("ach_transfers.create", kind, 1_000, DELAY_MS);
+        simulator.fault(&rail.operation("create"), kind, 1_000, DELAY_MS);
         let key = format!("created at last despite {kind}");
         let (reference, status) = made_in_trouble(desk, &key);
         let known = match kind {
@@ -123,17 +123,18 @@ fn lasting_trouble_at_creation(on: On) {
 }
 
 /// The provider cannot be asked what became of a transfer, in every way, and later can.
-fn trouble_with_looking_by_key(on: On) {
-    at_every_mishap(on, |desk, simulator, kind, _| {
+fn trouble_with_looking_by_key(on: On, rail: BankRail) {
+    at_every_mishap(on, rail, |desk, simulator, kind, _| {
         simulator.send_no_webhooks();
-        simulator.fault("ach_transfers.create", "timeout_after", 3, DELAY_MS);
-        simulator.fault("ach_transfers.list", kind, 2, DELAY_MS);
+        simulator.fault(&rail.operation("create"), "timeout_after", 3, DELAY_MS);
+        simulator.fault(&rail.operation("list"), kind, 2, DELAY_MS);
         let (reference, status) = made_in_trouble(desk, &format!("looked for despite {kind}"));
         assert_eq!(status, "pending", "{kind}");
         wait_until("the mishap has struck", BANK_WAIT_TIMEOUT, || {
             let waiting = simulator.control("GET", "faults", &json!(null));
             let waiting = waiting["faults"].as_array().unwrap();
-            waiting.iter().all(|fault| fault["operation"] != "ach_transfers.list" || fault["count"] == 1)
+            let list = rail.operation("list");
+            waiting.iter().all(|fault| fault["operation"] != list.as_str() || fault["count"] == 1)
         });
         assert!(simulator.accepted_as(&reference).len() <= 1, "{kind}");
         simulator.clear_faults();
@@ -142,11 +143,11 @@ fn trouble_with_looking_by_key(on: On) {
 }
 
 /// A webhook says that something happened, and reading what it was goes wrong.
-fn trouble_with_reading(on: On) {
-    at_every_mishap(on, |desk, simulator, kind, _| {
+fn trouble_with_reading(on: On, rail: BankRail) {
+    at_every_mishap(on, rail, |desk, simulator, kind, _| {
         let reference = desk.made(&desk.body(&format!("read despite {kind}"), 10_000));
         desk.wait_events(simulator);
-        simulator.fault("ach_transfers.retrieve", kind, 4, DELAY_MS);
+        simulator.fault(&rail.operation("retrieve"), kind, 4, DELAY_MS);
         simulator.simulate(&simulator.sole(&reference).id, "settle", &json!({}));
         thread::sleep(Duration::from_millis(200));
         let status = desk.status(&reference);
@@ -159,9 +160,9 @@ fn trouble_with_reading(on: On) {
 }
 
 /// Nobody listens at the provider's address, or nothing gets through to it.
-fn a_provider_that_cannot_be_reached(on: On) {
+fn a_provider_that_cannot_be_reached(on: On, rail: BankRail) {
     let store = BankStore::new(on);
-    let simulator = BankSimulator::start();
+    let simulator = BankSimulator::start_as(rail);
     let proxy = Proxy::start(simulator.address());
     let server = store.serve().run();
     let desk = Desk::open_at(&server, &simulator, proxy.address);
@@ -192,9 +193,9 @@ fn a_provider_that_cannot_be_reached(on: On) {
 }
 
 /// A refusal ends a transfer, also one that nobody could say anything about at first.
-fn a_refusal_after_lasting_trouble(on: On) {
-    let world = BankWorld::start(on);
-    world.simulator.fault("ach_transfers.create", "timeout_before", 3, DELAY_MS);
+fn a_refusal_after_lasting_trouble(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve);
+    world.simulator.fault(&rail.operation("create"), "timeout_before", 3, DELAY_MS);
     let mut body = world.desk.body("refused in the end", 10_000);
     body["routingNumber"] = json!(crate::support::REFUSED_BANK);
     let data = world.desk.transfer(&body).data(201);
@@ -210,12 +211,19 @@ fn a_refusal_after_lasting_trouble(on: On) {
 }
 
 /// Webhooks of the creation and of what follows: before the answer, twice, late, in another order, never.
-fn webhooks_that_come_as_they_like(on: On) {
-    let world = BankWorld::start(on);
+fn webhooks_that_come_as_they_like(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve);
     for kind in ["webhook_first", "webhook_twice", "webhook_late", "webhook_out_of_order", "webhook_never"] {
-        world.simulator.fault("ach_transfers.create", kind, 1, 600);
+        world.simulator.fault(&rail.operation("create"), kind, 1, 600);
         let (reference, id) = world.taken(&format!("created with {kind}"));
-        world.simulator.fault("simulations.ach_transfers.settle", kind, 1, 600);
+        // The other provider's bank is played by the control interface, which nothing disturbs.
+        let disturb = |step: &str| match rail {
+            BankRail::Increase => {
+                world.simulator.fault(&format!("simulations.ach_transfers.{step}"), kind, 1, 600);
+            }
+            BankRail::ModernTreasury => {}
+        };
+        disturb("settle");
         world.simulator.simulate(&id, "settle", &json!({}));
         world.desk.wait_status(&reference, "succeeded");
         assert_eq!(world.desk.postings(&reference), ["reserve", "settle"], "{kind}");
@@ -223,7 +231,7 @@ fn webhooks_that_come_as_they_like(on: On) {
         world.simulator.sole(&reference);
         if kind != "webhook_never" {
             // Only a webhook tells of a return soon after the arrival.
-            world.simulator.fault("simulations.ach_transfers.return", kind, 1, 600);
+            disturb("return");
             world.simulator.simulate(&id, "return", &json!({}));
             world.desk.wait_status(&reference, "failed");
             world.desk.wait_events(&world.simulator);
@@ -234,13 +242,19 @@ fn webhooks_that_come_as_they_like(on: On) {
     world.desk.assert_books(Desk::FUNDS);
 }
 
-/// Every order of a transfer's four webhooks, each delivered twice; and the first ones again after the last.
-fn webhooks_in_every_order(on: On) {
-    let world = BankWorld::start_without_looks(on);
+/// Every order of a transfer's webhooks, or every so many, each delivered twice; and the first ones again after the last.
+fn webhooks_in_every_order(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let inbox = BankInbox::of(&world.simulator, &world.desk);
     let (desk, simulator) = (&world.desk, &world.simulator);
-    let orders = permutations(&[0, 1, 2, 3]);
-    assert_eq!(orders.len(), 24);
+    // Created, sent (begun and finished, where the provider says both), settled, returned (the return and the transfer).
+    let (count, every) = match rail {
+        BankRail::Increase => (4, 1),
+        BankRail::ModernTreasury => (6, 29),
+    };
+    let places: Vec<_> = (0..count).collect();
+    let orders: Vec<_> = permutations(&places).into_iter().step_by(every).collect();
+    assert!(orders.len() >= 24, "{}", orders.len());
     let taken: Vec<_> =
         (0..orders.len()).map(|number| world.taken(&format!("in order number {number}"))).collect();
     for (_, id) in &taken {
@@ -251,7 +265,7 @@ fn webhooks_in_every_order(on: On) {
     let letters = inbox.take(simulator);
     let about = |id: &str| {
         let of_it: Vec<_> = letters.iter().filter(|letter| letter.is_about(id)).collect();
-        assert_eq!(of_it.len(), 4, "{of_it:?}");
+        assert_eq!(of_it.len(), count, "{of_it:?}");
         of_it
     };
     for ((_, id), order) in taken.iter().zip(&orders) {
@@ -310,7 +324,37 @@ fn permutations(items: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-on_each_store! {
+/// The provider has forgotten the key by the time it can be asked again: it is asked what it has, and sent nothing that it
+/// has already.
+#[test]
+fn doubt_that_outlives_the_key_is_looked_up() {
+    let world = BankWorld::start_as(On::Sqlite, BankRail::ModernTreasury, BankStore::serve);
+    let (desk, simulator) = (&world.desk, &world.simulator);
+    let (create, list) = (simulator.rail.operation("create"), simulator.rail.operation("list"));
+    for (days, (kind, has_it)) in (1..).zip([("error_after", true), ("error_before", false)]) {
+        simulator.send_no_webhooks();
+        simulator.fault(&create, kind, 1_000, 0);
+        simulator.fault(&list, "error_before", 1_000, 0);
+        let looked = simulator.calls(&list);
+        let (reference, status) = made_in_trouble(desk, &format!("in doubt for a day after {kind}"));
+        assert_eq!(status, "pending", "{kind}");
+        wait_until("it is looked for in vain", BANK_WAIT_TIMEOUT, || simulator.calls(&list) > looked);
+        simulator.control("POST", "clock", &json!({ "skew_seconds": days * 25 * 60 * 60 }));
+        let asked = simulator.calls(&create);
+        simulator.clear_faults();
+        desk.wait_status(&reference, "processing");
+        simulator.send_webhooks_to(&desk.webhook_url(), &desk.webhook_secret());
+        ends_well(desk, simulator, &reference, kind);
+        assert_eq!(
+            simulator.calls(&create) - asked,
+            u64::from(!has_it),
+            "{kind}: sent only if it is not there"
+        );
+    }
+    desk.assert_books(Desk::FUNDS);
+}
+
+on_each_rail! {
     one_mishap_at_creation
     lasting_trouble_at_creation
     trouble_with_looking_by_key
@@ -318,5 +362,10 @@ on_each_store! {
     a_provider_that_cannot_be_reached
     a_refusal_after_lasting_trouble
     webhooks_that_come_as_they_like
-    webhooks_in_every_order
+}
+
+mod every_order {
+    use super::{on_alternate_rails, webhooks_in_every_order};
+
+    on_alternate_rails! { webhooks_in_every_order }
 }

@@ -10,7 +10,7 @@ use rand::{RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 
 use crate::support::{
-    BankSimulator, BankStore, Desk, On, REFUSED_BANK, Wallet, on_each_store, randomness, seed,
+    BankRail, BankSimulator, BankStore, Desk, On, REFUSED_BANK, Wallet, on_each_store, randomness, seed,
 };
 
 const DEFAULT_STEPS: usize = 600;
@@ -139,8 +139,11 @@ impl Model<'_> {
         let Some(place) = self.some(self.transfers.len()) else { return String::new() };
         let known = &mut self.transfers[place];
         let path = match action {
-            "reject" => format!("/control/increase/ach_transfers/{}/reject", known.provider_id),
-            _ => format!("/increase/simulations/ach_transfers/{}/{action}", known.provider_id),
+            "reject" if self.simulator.rail == BankRail::Increase => {
+                format!("/control/increase/ach_transfers/{}/reject", known.provider_id)
+            }
+            "reject" => self.simulator.rail.step(&known.provider_id, "fail"),
+            _ => self.simulator.rail.step(&known.provider_id, action),
         };
         let answer = self.simulator.wire().post(&path, &json!({}));
         let told = format!("{} of {} ({}): {}", action, known.key, known.status, answer.status);
@@ -184,10 +187,13 @@ fn books_follow_the_model(on: On) {
     let seed = seed();
     let store = BankStore::new(on);
     let server = store.serve_without_looks().run();
-    // Each with a provider of its own, whose webhooks do not wait for another's.
-    let desks: Vec<_> = (0..ENVIRONMENTS)
-        .map(|_| {
-            let simulator = BankSimulator::start();
+    // Each with a provider of its own, whose webhooks do not wait for another's; half of them with the one, half with the other.
+    let desks: Vec<_> = [BankRail::Increase, BankRail::ModernTreasury]
+        .into_iter()
+        .cycle()
+        .take(ENVIRONMENTS)
+        .map(|rail| {
+            let simulator = BankSimulator::start_as(rail);
             let desk = Desk::open(&server, &simulator);
             desk.leave(100_000);
             (desk, simulator)

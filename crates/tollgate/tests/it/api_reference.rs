@@ -5,7 +5,7 @@ mod fuzz;
 mod generators;
 mod matrix;
 mod page;
-mod python;
+pub mod python;
 mod scene;
 
 /// The scripts and their pinned requirements.

@@ -6,6 +6,7 @@ use std::{
     env,
     fs::{self, File},
     io::{BufRead, BufReader},
+    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::mpsc::{self, Receiver, RecvTimeoutError},
@@ -33,6 +34,22 @@ fn customers_pay_by_card_in_a_real_browser() {
 fn operators_find_their_way_in_a_real_browser() {
     let _turn = alone();
     drive("console.mjs", &Start::sandbox().run(), "console-screenshots");
+}
+
+/// What they do, and the issuer, is in `tests/browser/single_sign_on.mjs`.
+#[test]
+fn operators_sign_in_with_an_issuer_in_a_real_browser() {
+    let _turn = alone();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // Another name than the console's, so that it is another site to the browser.
+    let issuer = format!("http://localhost:{port}");
+    let server = Start::sandbox()
+        .with("TOLLGATE_OIDC_ISSUER", &issuer)
+        .with("TOLLGATE_OIDC_CLIENT_ID", "console")
+        .with("TOLLGATE_OIDC_CLIENT_SECRET", "a secret of the browser's test")
+        .run();
+    let variables = [("ISSUER", issuer.as_str())];
+    drive_with("single_sign_on.mjs", &server, "single-sign-on-screenshots", &variables);
 }
 
 /// Runs a script of cases in the browser; its screenshots go into a folder of their own.

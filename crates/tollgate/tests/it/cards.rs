@@ -86,7 +86,7 @@ fn check_transaction(found: &Value, prepared: &Prepared, wire: Wire, status: &st
             "currency": "USD", "paymentMethod": "web_card", "provider": wire.provider(), "channel": "web_card",
             "fee": fee(wire), "providerReference": found["providerReference"], "failure": null,
             "refundedMinor": "0", "dispute": null, "description": null, "metadata": {"wire": wire.name()},
-            "authorized": null, "captureBefore": null, "pendingAction": null,
+            "authorized": null, "captureBefore": null, "pendingAction": null, "approval": null,
             "createdAt": found["createdAt"], "updatedAt": found["updatedAt"],
         }),
     ]);

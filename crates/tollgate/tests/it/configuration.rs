@@ -185,6 +185,10 @@ fn whatever_is_put_is_taken_whole_or_refused_whole() {
         for _ in 0..random.random_range(1..=3) {
             disturb(&mut document, &mut random);
         }
+        // From then on changes are only proposed, and this test has no second person to approve them.
+        if document.pointer("/approvals/configuration") == Some(&json!(true)) {
+            continue;
+        }
         let answer = admin.put(&path, &document);
         if answer.status == 200 {
             taken += 1;

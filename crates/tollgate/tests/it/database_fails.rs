@@ -6,15 +6,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use crate::support::{
-    BankSimulator, BankStore, Desk, Flow, On, Outage, Prepared, Proxy, REFUSED_BANK, Server, Shop, Simulator,
-    Switch, Trap, Weather, Wire, on_each_store, wait_until,
+    BankRail, BankSimulator, BankStore, Desk, Flow, On, Outage, Prepared, Proxy, REFUSED_BANK, Server, Shop,
+    Simulator, Switch, Trap, Weather, Wire, on_each_store, wait_until,
 };
 
 mod many;
 
 /// The resolver takes over after minutes only: what is written soon was kept in memory.
 const LATE: &str = "600000";
-const CREATE: &str = "POST /increase/ach_transfers";
 const CHARGE: &str = "POST /square/v2/payments";
 const LOOK: &str = "GET /stripe/v1/payment_intents";
 
@@ -30,9 +29,13 @@ struct Bank {
 }
 
 impl Bank {
+    /// Each store with a provider of its own, so that both are seen.
     fn open(on: On, lease: &str) -> Self {
         let store = BankStore::new(on);
-        let simulator = BankSimulator::start();
+        let simulator = BankSimulator::start_as(match on {
+            On::Sqlite => BankRail::Increase,
+            On::Postgres => BankRail::ModernTreasury,
+        });
         let trap = Trap::before(simulator.address());
         let (switch, start) = Switch::on(&store);
         let server = start.with("TOLLGATE_RESOLVER_LEASE_MS", lease).run();
@@ -44,7 +47,7 @@ impl Bank {
     /// Sends a transfer whose database goes away once the provider has answered.
     fn transfer(&self, body: &Value, outage: Outage) -> crate::support::Answer {
         let switch = Arc::clone(&self.switch);
-        self.trap.arm(CREATE, move || switch.fail(outage));
+        self.trap.arm(self.desk.rail.creation(), move || switch.fail(outage));
         let answer = self.desk.transfer(body);
         assert!(self.trap.has_struck());
         answer

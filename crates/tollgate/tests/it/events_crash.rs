@@ -30,8 +30,8 @@ on_both_stores! {
     every_event_survives_kills_and_a_failing_receiver
 }
 
-const DEFAULT_EVENTS: usize = 1_500;
-const DEFAULT_KILLS: usize = 8;
+const DEFAULT_EVENTS: usize = 1_000;
+const DEFAULT_KILLS: usize = 6;
 const CALLERS: u64 = 6;
 const JSON: (&str, &str) = ("content-type", "application/json");
 

@@ -2,13 +2,18 @@
 
 use std::{
     env, fs,
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
 use serde_json::Value;
+use tempfile::TempDir;
 
-use crate::support::{Start, alone};
+use crate::{
+    sdks,
+    support::{Start, alone},
+};
 
 const GUIDES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides");
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
@@ -53,7 +58,7 @@ fn every_guide_is_run() {
 fn the_guides_pages_are_paid_on_in_a_real_browser() {
     let _turn = alone();
     let server = Start::sandbox().run();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder_with_the_sdk();
     for (guide, _) in PAGES {
         let place = folder.path().join(guide);
         fs::create_dir(&place).unwrap();
@@ -67,10 +72,17 @@ fn the_guides_pages_are_paid_on_in_a_real_browser() {
 
 #[test]
 fn the_guides_programs_do_what_they_say() {
+    let folder = folder_with_the_sdk();
+    let programs = EXPECTED.map(|(guide, _)| {
+        let program = folder.path().join(format!("{guide}.ts"));
+        fs::write(&program, block(guide, "typescript")).unwrap();
+        program
+    });
+    sdks::compile_typescript(folder.path(), &programs);
+    let python_with_the_sdk = sdks::python().join("bin/python");
     let server = Start::sandbox().run();
     let notes: Value =
         serde_json::from_str(&fs::read_to_string(server.data_dir.join("sandbox.json")).unwrap()).unwrap();
-    let folder = tempfile::tempdir().unwrap();
     for (guide, expected) in EXPECTED {
         let run = |language: &str, mut command: Command| {
             let output = command
@@ -89,11 +101,11 @@ fn the_guides_programs_do_what_they_say() {
         let mut shell = Command::new("bash");
         shell.args(["-eu", "-o", "pipefail"]).arg(file("sh", &block(guide, "sh")));
         run("curl", shell);
-        let mut python = Command::new("python3");
+        let mut python = Command::new(&python_with_the_sdk);
         python.arg(file("py", &block(guide, "python")));
         run("Python", python);
         let mut node = Command::new("node");
-        node.arg(file("mjs", &without_types(&block(guide, "typescript"))));
+        node.arg(folder.path().join(format!("{guide}.js")));
         run("TypeScript", node);
         let name = guide.replace('-', "_");
         let source = fs::read_to_string(format!("{EXAMPLES}/{name}.rs")).unwrap();
@@ -103,6 +115,14 @@ fn the_guides_programs_do_what_they_say() {
         assert_eq!(block(guide, "rust"), source, "{guide} shows another program than examples/{name}.rs");
         run("Rust", Command::new(example(&name)));
     }
+}
+
+/// As a reader's is after `npm install`.
+fn folder_with_the_sdk() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(sdks::typescript().join("node_modules"), folder.path().join("node_modules")).unwrap();
+    fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).unwrap();
+    folder
 }
 
 /// Cargo builds a package's examples with its tests, beside the folder this test is in.
@@ -121,26 +141,4 @@ fn check(guide: &str, language: &str, output: &Output, expected: &[&str]) {
     for part in expected {
         assert!(said.contains(part), "{guide} in {language} does not say `{part}`: {said}{told}");
     }
-}
-
-/// The program without its types, by the compiler's own hand.
-fn without_types(source: &str) -> String {
-    let modules = crate::browser::modules();
-    let script = "const ts = require(process.argv[1] + '/node_modules/typescript'); \
-                  const source = require('fs').readFileSync(0, 'utf8'); \
-                  const options = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }; \
-                  const { outputText, diagnostics } = ts.transpileModule(source, { compilerOptions: options, reportDiagnostics: true }); \
-                  if (diagnostics.length) { console.error(diagnostics); process.exit(1); } \
-                  process.stdout.write(outputText);";
-    let mut child = Command::new("node")
-        .args(["-e", script])
-        .arg(modules)
-        .stdin(std::process::Stdio::piped())
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::io::Write::write_all(&mut child.stdin.take().unwrap(), source.as_bytes()).unwrap();
-    let output = child.wait_with_output().unwrap();
-    assert!(output.status.success(), "the TypeScript does not compile");
-    String::from_utf8(output.stdout).unwrap()
 }

@@ -17,6 +17,7 @@
 
 mod support;
 
+mod access;
 mod accounts;
 mod ach;
 mod ach_canary;
@@ -48,13 +49,18 @@ mod events_crash;
 mod guides;
 mod hostile_bodies;
 mod live;
+mod mcp;
 mod nodes;
 mod people;
 mod provider_checks;
 mod quote;
+mod rekey;
+mod routes;
 mod sandbox;
+mod sdks;
 mod secrets;
 mod shutdown;
 mod simulator;
+mod single_sign_on;
 mod store_down;
 mod transport;

@@ -10,12 +10,12 @@ fn text(value: &Value) -> String {
     value.as_str().unwrap().to_owned()
 }
 
-fn page(answer: &Answer) -> String {
+pub fn page(answer: &Answer) -> String {
     String::from_utf8_lossy(&answer.body).into_owned()
 }
 
 /// A user's id, and a token's id and text.
-fn user(admin: &mut Client, user: &Value) -> (String, String, String) {
+pub fn user(admin: &mut Client, user: &Value) -> (String, String, String) {
     let user = text(&admin.post("/admin/v1/users", user).data(201)["id"]);
     let token = admin.post(&format!("/admin/v1/users/{user}/tokens"), &json!({"name": "laptop"})).data(201);
     (user, text(&token["id"]), text(&token["token"]))
@@ -26,13 +26,13 @@ fn organization(server: &Server, tenant: &Tenant) -> String {
 }
 
 /// Somebody's browser.
-struct Browser {
+pub struct Browser {
     client: Client,
     cookie: String,
 }
 
 impl Browser {
-    fn sign_in(server: &Server, token: &str) -> Self {
+    pub fn sign_in(server: &Server, token: &str) -> Self {
         let mut client = server.client("");
         let sent = format!("token={token}&name=Somebody+Else");
         let answer = client.send("POST", "/console/sign-in", &[FORM], sent.as_bytes());
@@ -41,7 +41,7 @@ impl Browser {
         Self { client, cookie }
     }
 
-    fn get(&mut self, path: &str) -> Answer {
+    pub fn get(&mut self, path: &str) -> Answer {
         self.client.send("GET", path, &[("cookie", &self.cookie)], b"")
     }
 
@@ -122,4 +122,50 @@ fn the_console_shows_what_the_role_may_do_and_refuses_the_rest() {
     let signed_out = vera.get(&keys);
     assert_eq!(signed_out.status, 303, "the session ends with the token");
     assert!(signed_out.headers.get("location").unwrap().starts_with("/console/sign-in"));
+}
+
+#[test]
+fn the_audit_log_has_who_did_what() {
+    let server = Start::serve().run();
+    let mut admin = server.admin();
+    let tenant = Tenant::create(&mut admin);
+    let (ada_id, _, ada) =
+        user(&mut admin, &json!({"name": "Ada", "email": "ada@example.com", "role": "operator"}));
+    let mut client = server.client(&ada);
+    let key = client.post(&tenant.path("/keys"), &json!({"kind": "secret"})).data(201);
+    assert_eq!(client.get("/admin/v1/audit-log").failure(403), "forbidden");
+    let payment = "pay_00000000000000000000000000";
+    assert_eq!(client.get(&tenant.path(&format!("/payments/{payment}"))).failure(404), "not_found");
+    assert_eq!(server.client("wrong").get("/admin/v1/organizations").failure(401), "unauthenticated");
+    let mut browser = Browser::sign_in(&server, &ada);
+    assert_eq!(browser.get("/console/audit-log").status, 403);
+
+    let mut entries = |query: &str| {
+        let listed = admin.get(&format!("/admin/v1/audit-log?{query}")).data(200);
+        listed["items"].as_array().unwrap().clone()
+    };
+    let of_ada = entries(&format!("userId={ada_id}"));
+    let actions: Vec<_> = of_ada.iter().map(|entry| text(&entry["action"])).collect();
+    let expected = ["access.refuse", "session.begin", "payment.view", "access.refuse", "key.issue"];
+    assert_eq!(actions, expected, "newest first");
+    let issued = of_ada.last().unwrap();
+    assert_eq!(issued["subject"], key["id"]);
+    assert_eq!((&issued["actorKind"], &issued["actor"]), (&json!("user"), &json!("Ada <ada@example.com>")));
+    assert_eq!(
+        (&issued["address"], &issued["environmentId"]),
+        (&json!("127.0.0.1"), &json!(tenant.environment))
+    );
+    assert!(!issued.to_string().contains(&text(&key["key"])));
+    let created = entries("action=user.create");
+    assert_eq!((created.len(), &created[0]["actorKind"]), (1, &json!("bootstrap")));
+    let refused = entries("action=access.refuse");
+    assert!(refused.iter().any(|entry| entry["actorKind"] == json!("anonymous")), "{refused:?}");
+
+    let exported = page(&admin.get("/admin/v1/audit-log.jsonl"));
+    let lines: Vec<Value> = exported.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines[0]["action"], json!("audit_log.export"));
+    let audit = admin.get("/admin/v1/audit").data(200);
+    assert_eq!((&audit["clean"], &audit["auditLog"]["problem"]), (&json!(true), &Value::Null));
+    assert_eq!(audit["auditLog"]["entries"], lines[0]["sequence"]);
+    assert_eq!(audit["auditLog"]["head"], lines[0]["hash"]);
 }

@@ -156,14 +156,16 @@ fn the_first_page_leads_everywhere_and_signs_in_with_a_click() {
     let page = browser.get("/");
     assert_eq!((page.status, &*page.headers["content-type"]), (200, "text/html; charset=utf-8"));
     let text = String::from_utf8(page.body).unwrap();
-    for part in ["/playground", "/docs", "/console/sandbox-sign-in", "/guides/first-payment.md"] {
+    for part in
+        ["/playground", "/docs", "/console/sandbox-sign-in", "/docs/overview", "/docs/guides/first-payment"]
+    {
         assert!(text.contains(part), "{part} is not in {text}");
     }
     for key in ["secretKey", "publishableKey"] {
         assert!(text.contains(notes[key].as_str().unwrap()), "{key}");
     }
     assert!(!text.contains(notes["adminToken"].as_str().unwrap()), "the admin token stays in its file");
-    assert_eq!(browser.get("/guides/first-payment.md").status, 200);
+    assert_eq!(browser.get("/docs/guides/first-payment").status, 200);
     let redirect = browser.get("/docs/");
     assert_eq!((redirect.status, &*redirect.headers["location"]), (308, "/docs"));
 

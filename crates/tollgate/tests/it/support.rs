@@ -4,6 +4,7 @@ mod alone;
 mod audit;
 mod bank_books;
 mod bank_inbox;
+mod bank_rail;
 mod bank_simulator;
 mod bank_world;
 mod client;
@@ -44,7 +45,9 @@ pub use alone::alone;
 pub use audit::wait_agreement;
 pub use bank_books::{Knowledge, Told, complaints as bank_complaints, settle_down};
 pub use bank_inbox::BankInbox;
-pub use bank_simulator::{BANK_API_KEY, BankSimulator};
+pub use bank_rail::{BANK_API_KEY, BankRail, is_long_run, rails_on, stores_of_second_rail};
+pub(crate) use bank_rail::{on_alternate_rails, on_each_rail};
+pub use bank_simulator::BankSimulator;
 pub(crate) use bank_world::on_each_store;
 pub use bank_world::{
     BANK_WAIT_TIMEOUT, BankStore, BankWorld, Desk, GOOD_BANK, On, PREVIEW, REFUSED_BANK, SLOW_BANK, TOKENS,

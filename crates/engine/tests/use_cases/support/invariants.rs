@@ -6,16 +6,18 @@ use tokio::time::sleep;
 use tollgate_domain::{
     PaymentMethod, ServiceReference,
     ach::AchProviderStatus,
+    approval::ApprovalState,
     card::{AttemptState, Preparation, ProviderStatus},
     event::EventKind,
     hold::HoldActionStatus,
     id::PaymentId,
     refund::RefundReport,
+    routing::RouteOutcome,
     transaction::{ReportKind, Status, Transaction},
 };
 use tollgate_engine::ports::{
-    CardPayment, DeliveryQuery, DeliveryState, Event, EventQuery, EventsFrom, PaymentFilter,
-    ProviderEventState, TransactionFilter,
+    ApprovalQuery, CardPayment, DeliveryQuery, DeliveryState, Event, EventQuery, EventsFrom, PaymentFilter,
+    ProviderEventState, TransactionFilter, Transfer,
 };
 
 use super::{
@@ -57,7 +59,9 @@ impl World {
         }
         for payment in self.payments().await {
             let is_charging = payment.attempts.iter().any(|attempt| attempt.state == AttemptState::Open);
-            let is_preparing = payment.progress.preparation == Preparation::Preparing;
+            // What has left its provider waits for its caller.
+            let has_left = payment.order.is_leaving() && payment.progress.object.is_none();
+            let is_preparing = payment.progress.preparation == Preparation::Preparing && !has_left;
             found.extend(
                 payment.refunds.iter().filter(|it| it.status.is_open()).map(|it| format!("refund {}", it.id)),
             );
@@ -73,6 +77,8 @@ impl World {
         for transfer in store.waiting_transfers(environment, None, MANY).await.unwrap() {
             found.push(format!("{} {:?}", transfer.order.id, transfer.progress.waiting));
         }
+        let unannounced = self.waiting_for_people().await.into_iter().filter(|it| it.progress.due.is_some());
+        found.extend(unannounced.map(|it| format!("{} waits for people who do not know", it.order.id)));
         found.extend(self.differences().await);
         let query = DeliveryQuery { state: Some(DeliveryState::Waiting), ..DeliveryQuery::default() };
         for delivery in store.deliveries(environment, query, None, MANY).await.unwrap() {
@@ -111,7 +117,11 @@ impl World {
     /// The types of one payment's events, oldest first.
     pub(crate) async fn event_kinds(&self, reference: ServiceReference) -> Vec<&'static str> {
         let events = self.events().await;
-        events.iter().filter(|event| event.reference == reference).map(|event| event.kind.as_str()).collect()
+        events
+            .iter()
+            .filter(|event| event.reference == Some(reference))
+            .map(|event| event.kind.as_str())
+            .collect()
     }
 
     /// Checks every invariant.
@@ -124,8 +134,15 @@ impl World {
         self.check_deliveries().await;
     }
 
+    async fn waiting_for_people(&self) -> Vec<Transfer> {
+        let waiting = ApprovalQuery { state: Some(ApprovalState::Required), before: None, limit: MANY };
+        self.store.approvals(self.environment, waiting).await.unwrap()
+    }
+
     /// Where our status differs from the provider's record.
     async fn differences(&self) -> Vec<String> {
+        let waiting = self.waiting_for_people().await;
+        let waits = |reference| waiting.iter().any(|it| ServiceReference::Ach(it.order.id) == reference);
         let mut expected = accepted(&self.providers.records());
         let mut found = Vec::new();
         for transaction in self.transactions().await {
@@ -133,6 +150,7 @@ impl World {
             let at_provider = expected.remove(&reference);
             let fits = match at_provider {
                 Some(taken) => taken == status,
+                None if waits(transaction.reference) => status == Status::Pending,
                 // The provider has nothing, and the status says so.
                 None => matches!(status, Status::Failed | Status::Canceled),
             };
@@ -162,9 +180,11 @@ impl World {
         let mut statuses: BTreeMap<ServiceReference, Vec<Status>> = BTreeMap::new();
         let mut prepared: BTreeMap<ServiceReference, u32> = BTreeMap::new();
         for event in self.events().await {
-            match event.kind {
-                EventKind::Transaction(status) => statuses.entry(event.reference).or_default().push(status),
-                EventKind::PaymentPrepared => *prepared.entry(event.reference).or_default() += 1,
+            match (event.kind, event.reference) {
+                (EventKind::Transaction(status), Some(reference)) => {
+                    statuses.entry(reference).or_default().push(status);
+                }
+                (EventKind::PaymentPrepared, Some(reference)) => *prepared.entry(reference).or_default() += 1,
                 _ => {}
             }
         }
@@ -180,7 +200,17 @@ impl World {
         for payment in self.payments().await {
             let reported = prepared.remove(&ServiceReference::Card(payment.order.id)).unwrap_or_default();
             let was_prepared = payment.progress.prepared_at.is_some();
-            assert_eq!(reported, u32::from(was_prepared), "{} {:?}", payment.order.id, payment.progress);
+            // Once at every provider that it was switched away from.
+            let left = payment.order.route.attempts.iter().filter(|it| it.outcome == RouteOutcome::Declined);
+            let left = left.filter(|it| it.provider != payment.order.provider).count();
+            let expected = usize::from(was_prepared) + left;
+            assert_eq!(
+                reported,
+                u32::try_from(expected).unwrap(),
+                "{} {:?}",
+                payment.order.id,
+                payment.progress
+            );
         }
     }
 

@@ -24,8 +24,7 @@ use tollgate_domain::{
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    AchTransfers, Adapters, Call, CallError, CallLog, Cards, ProviderChecks, Rejection, RejectionKind,
-    TransientError, Try, WebhookReader,
+    Adapters, Call, CallError, CallLog, Capabilities, Rejection, RejectionKind, TransientError, Try,
 };
 
 use super::{
@@ -51,6 +50,8 @@ pub(crate) struct Records {
     pub(crate) amount_step: Option<u64>,
     /// What the bank account holds; `None` is unlimited.
     pub(crate) funds: Option<u64>,
+    /// What the adapters do not offer, by the name of the trait or method.
+    pub(crate) not_offered: Vec<&'static str>,
     /// The accounts that no call reaches.
     pub(crate) unreachable: Vec<char>,
     /// The accounts whose answers are lost.
@@ -193,6 +194,10 @@ struct Line {
 }
 
 impl Line {
+    fn offers(&self, capability: &str) -> bool {
+        !self.providers.records().not_offered.contains(&capability)
+    }
+
     /// Calls a provider; `act` is what it does and answers.
     async fn ask<T>(
         &self,
@@ -327,30 +332,18 @@ impl ModelAdapters {
 }
 
 impl Adapters for ModelAdapters {
-    fn cards(&self, adapter: Adapter) -> Option<&dyn Cards> {
+    fn capabilities(&self, adapter: Adapter) -> Capabilities<'_> {
+        let offered =
+            Capabilities { webhooks: Some(&self.webhooks), checks: Some(&self.checks), ..Default::default() };
         match adapter {
-            Adapter::Stripe => Some(&self.intents),
-            Adapter::Square => Some(&self.register),
-            Adapter::Increase | Adapter::ModernTreasury => None,
+            Adapter::Stripe => Capabilities { cards: Some(&self.intents), ..offered },
+            Adapter::Square => Capabilities {
+                cards: Some(&self.register),
+                webhooks: Some(&self.register_webhooks),
+                ..offered
+            },
+            Adapter::Increase => Capabilities { transfers: Some(&self.bank), ..offered },
+            Adapter::ModernTreasury => Capabilities { transfers: Some(&self.forgetful_bank), ..offered },
         }
-    }
-
-    fn transfers(&self, adapter: Adapter) -> Option<&dyn AchTransfers> {
-        match adapter {
-            Adapter::Increase => Some(&self.bank),
-            Adapter::ModernTreasury => Some(&self.forgetful_bank),
-            Adapter::Stripe | Adapter::Square => None,
-        }
-    }
-
-    fn webhooks(&self, adapter: Adapter) -> Option<&dyn WebhookReader> {
-        match adapter {
-            Adapter::Square => Some(&self.register_webhooks),
-            Adapter::Stripe | Adapter::Increase | Adapter::ModernTreasury => Some(&self.webhooks),
-        }
-    }
-
-    fn checks(&self, _: Adapter) -> Option<&dyn ProviderChecks> {
-        Some(&self.checks)
     }
 }

@@ -62,6 +62,7 @@ impl EventBodies for PlainBodies {
                 format!("{} {}", transaction.reference, transaction.state.status.as_str())
             }
             EventSubject::Payment(payment) => payment.order.id.to_string(),
+            EventSubject::Circuit(circuit) => circuit.provider.clone(),
         };
         Ok(format!("{} {about}", event.kind).into_bytes())
     }

@@ -16,7 +16,7 @@ use tollgate_vault::Secret;
 use super::world::World;
 
 pub(crate) fn origin() -> Origin {
-    Origin { actor: "a test".to_owned(), request: "req_config".to_owned() }
+    Origin::system("a test", "req_config")
 }
 
 pub(crate) fn move_order(cause: Cause, amount: u64, reference: &str) -> MoveOrder {
@@ -25,7 +25,6 @@ pub(crate) fn move_order(cause: Cause, amount: u64, reference: &str) -> MoveOrde
         cause,
         amount: Minor::new(amount).unwrap(),
         reference: reference.to_owned(),
-        actor: "a test".to_owned(),
     }
 }
 
@@ -80,6 +79,7 @@ pub(crate) fn transfer_request(world: &World, key: &str, amount: u64) -> Transfe
         recipient_kind: RecipientKind::Individual,
         purpose: None,
         statement_descriptor: None,
+        key: None,
     }
 }
 

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tollgate_domain::{
     Currency, PaymentMethod, ProviderAccount, ServiceReference, Timestamp,
+    approval::Approval,
+    audit_log::{AuditChain, AuditEntry, NewAuditEntry},
     card::CardOrder,
     id::{
-        ApplicationId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId, OrganizationId,
-        PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId, TransferId, UserId,
+        ApplicationId, ApprovalId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId,
+        OrganizationId, PaymentId, PostingId, RefundId, RequestId, SealingKeyId, TokenId, TransactionId,
+        TransferId, UserId,
     },
     ledger::{Balances, Movement},
     limit::LimitUse,
@@ -88,10 +91,10 @@ through! {
         StoreRead applications(organization: OrganizationId, page: Page<ApplicationId>) -> Vec<Application>;
         StoreRead environments(application: ApplicationId, page: Page<EnvironmentId>) -> Vec<Environment>;
         StoreRead environment(id: EnvironmentId) -> Option<Environment>;
-        StoreWrite issue_key(key: &KeyRecord, origin: &ChangeOrigin) -> Issued;
-        StoreWrite revoke_key(environment: EnvironmentId, key: KeyId, origin: &ChangeOrigin) -> Revoked;
+        StoreWrite issue_key(key: &KeyRecord) -> Issued;
+        StoreWrite revoke_key(environment: EnvironmentId, key: KeyId, at: Timestamp) -> Revoked;
         StoreWrite rotate_key(
-            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp, origin: &ChangeOrigin
+            environment: EnvironmentId, key: KeyId, replacement: &KeyRecord, old_ends_at: Timestamp
         ) -> Rotated;
         StoreRead key(environment: EnvironmentId, key: KeyId) -> Option<KeyRecord>;
         StoreRead keys(environment: EnvironmentId, page: Page<KeyId>) -> Vec<KeyRecord>;
@@ -124,8 +127,8 @@ through! {
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent]
         ) -> Inserted;
         StoreWrite insert_limited_payment(
-            environment: EnvironmentId, order: &CardOrder, progress: &Progress, new_events: &[NewEvent],
-            limits: &[LimitUse]
+            environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry],
+            new_events: &[NewEvent], limits: &[LimitUse]
         ) -> Inserted;
         StoreRead payment(environment: EnvironmentId, id: PaymentId) -> Option<CardPayment>;
         StoreRead payment_of_object(
@@ -202,6 +205,9 @@ through! {
         StoreWrite claim_transfers(
             now: Timestamp, until: Timestamp, limit: u32
         ) -> Vec<(EnvironmentId, TransferId)>;
+        StoreRead approvals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<Transfer>;
+        StoreRead approval(environment: EnvironmentId, id: ApprovalId) -> Option<Transfer>;
+        StoreRead is_approved_account(environment: EnvironmentId, account: &[u8; 32]) -> bool;
         StoreRead waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
@@ -220,6 +226,10 @@ through! {
             environment: EnvironmentId, query: EventQuery, from: EventsFrom, limit: u32
         ) -> Option<Vec<Event>>;
         StoreRead find_event(environment: EnvironmentId, id: EventId) -> Option<Event>;
+        StoreRead last_circuit_event(environment: EnvironmentId, provider: &str) -> Option<Event>;
+        StoreWrite append_circuit_event(
+            environment: EnvironmentId, event: &NewCircuitEvent, last: Option<EventId>
+        ) -> bool;
         StoreRead deliveries(
             environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32
         ) -> Vec<EventDelivery>;
@@ -248,6 +258,7 @@ through! {
         StoreRead customers_of(
             environment: EnvironmentId, references: &[ServiceReference]
         ) -> Vec<PaymentCustomer>;
+        StoreRead return_counts(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> ReturnCounts;
         StoreRead activity(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<Activity>;
         StoreRead past_payments(
             environment: EnvironmentId, method: Option<PaymentMethod>, limit: u32
@@ -258,7 +269,7 @@ through! {
 
 through! {
     RequestLogStore {
-        StoreWrite record_requests(requests: &[LoggedRequest], quotes: &[QuoteCount]) -> ();
+        StoreWrite record_requests(requests: &[LoggedRequest], quotes: &[QuoteCount], uses: &[KeyUse]) -> ();
         StoreRead requests(
             environment: EnvironmentId, filter: &RequestFilter, before: Option<RequestId>, limit: u32
         ) -> Vec<LoggedRequest>;
@@ -299,6 +310,23 @@ through! {
 }
 
 through! {
+    ErasureStore {
+        StoreRead payment_customers(
+            environment: EnvironmentId, method: PaymentMethod, after: Option<[u8; 16]>, limit: u32
+        ) -> Vec<StoredCustomer>;
+        StoreWrite erase_payment(
+            environment: EnvironmentId, reference: ServiceReference, entry: &Entry
+        ) -> Erased;
+        StoreRead customer_tokens(environment: EnvironmentId, after: Option<[u8; 32]>, limit: u32) -> Vec<KeyedToken>;
+        StoreWrite forget_customer_token(environment: EnvironmentId, key: &[u8; 32]) -> ();
+        StoreWrite forget_provider_events(
+            environment: EnvironmentId, state: ProviderEventState, before: Timestamp, limit: u32
+        ) -> u64;
+        StoreWrite overwrite_erased() -> ();
+    }
+}
+
+through! {
     SealedStore {
         StoreRead pinned(name: &str) -> Option<String>;
         StoreWrite set_pin(name: &str, value: &str) -> ();
@@ -316,6 +344,36 @@ through! {
         StoreWrite end_session(session: &[u8; 16], until: Timestamp, now: Timestamp) -> ();
         StoreRead is_session_ended(session: &[u8; 16]) -> bool;
         StoreRead key_changes(environment: EnvironmentId, first: KeyId, last: KeyId) -> Vec<KeyChange>;
+    }
+}
+
+through! {
+    AuditLogStore {
+        StoreWrite add_audit_entries(entries: &[NewAuditEntry]) -> ();
+        StoreRead audit_log(
+            filter: &AuditLogFilter, before: Option<u64>, limit: u32
+        ) -> Vec<AuditEntry>;
+        StoreRead verify_audit_log() -> AuditChain;
+    }
+
+    fn audited(&self, entries: Vec<NewAuditEntry>) -> Arc<dyn Store> {
+        Arc::new(Self {
+            inner: self.inner.audited(entries),
+            faults: Arc::clone(&self.faults),
+            life: Arc::clone(&self.life),
+            clock: self.clock.clone(),
+        })
+    }
+}
+
+through! {
+    ProposalStore {
+        StoreWrite propose_config(proposal: &ConfigProposal, most: u32) -> Proposed;
+        StoreRead config_proposals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<ConfigProposal>;
+        StoreRead config_proposal(environment: EnvironmentId, id: ApprovalId) -> Option<ConfigProposal>;
+        StoreWrite decide_config_proposal(
+            environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp
+        ) -> ProposalDecided;
     }
 }
 

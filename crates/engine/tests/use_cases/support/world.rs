@@ -70,10 +70,11 @@ impl World {
         let key = master_key(MASTER_KEY);
         let process = start(&store, &providers, &faults, &clock, &key).await.unwrap();
         let engine = &process.engine;
-        let organization = engine.create_organization("Acme".to_owned()).await.unwrap();
-        let application = engine.create_application(organization.id, "Shop".to_owned()).await.unwrap();
+        let organization = engine.create_organization("Acme".to_owned(), &origin()).await.unwrap();
+        let application =
+            engine.create_application(organization.id, "Shop".to_owned(), &origin()).await.unwrap();
         let name = EnvironmentName::parse("test").unwrap();
-        let environment = engine.create_environment(application.id, name).await.unwrap().id;
+        let environment = engine.create_environment(application.id, name, &origin()).await.unwrap().id;
         let world = Self {
             store,
             providers,
@@ -134,7 +135,7 @@ impl World {
 
     pub(crate) async fn fund(&self, amount: u64) {
         let order = move_order(Cause::Fund, amount, &format!("funds of {amount}"));
-        self.engine().move_funds(self.environment, order).await.unwrap();
+        self.engine().move_funds(self.environment, order, &origin()).await.unwrap();
     }
 
     /// Receives a provider's webhook and lets the engine apply it.

@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use serde_json::{Value, json};
 
 use crate::support::{
-    BankSimulator, BankStore, BankWorld, Client, Desk, On, PREVIEW, TOKENS, TRANSFERS, Trap, on_each_store,
+    BankRail, BankSimulator, BankStore, BankWorld, Client, Desk, On, PREVIEW, TOKENS, TRANSFERS, Trap,
+    on_alternate_rails, on_each_store,
 };
 
 /// A change of the configuration, and what it is called.
@@ -179,13 +180,21 @@ fn wrong_configurations(desk: &Desk, provider: SocketAddr) -> Vec<(&'static str,
     };
     vec![
         ("a wrong key", with("credentials", "apiKey", "not the key")),
-        ("another account", with("funding", "accountId", "account_of_somebody_else")),
+        match desk.rail {
+            BankRail::Increase => {
+                ("another account", with("funding", "accountId", "account_of_somebody_else"))
+            }
+            BankRail::ModernTreasury => {
+                let other = "00000000-0000-4000-8000-00000000ffff";
+                ("another account", with("funding", "originatingAccountId", other))
+            }
+        },
     ]
 }
 
 /// The provider does not let us in: nothing is recorded, and the same request succeeds once that is corrected.
-fn credentials_that_the_provider_refuses(on: On) {
-    let world = BankWorld::start(on);
+fn credentials_that_the_provider_refuses(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve);
     let desk = &world.desk;
     let right = desk.document(world.simulator.address());
     for (number, (what, document)) in
@@ -216,9 +225,15 @@ fn credentials_that_the_provider_refuses(on: On) {
         assert_eq!(kinds, ["transaction.pending", "transaction.processing"], "{what}");
         desk.assert_books(Desk::FUNDS);
     }
-    for code in ["insufficient_permissions_error", "private_feature_error", "environment_mismatch_error"] {
+    let codes: &[&str] = match rail {
+        BankRail::Increase => {
+            &["insufficient_permissions_error", "private_feature_error", "environment_mismatch_error"]
+        }
+        BankRail::ModernTreasury => &["expired_key", "forbidden", "invalid_ip"],
+    };
+    for code in codes {
         let fault = json!({
-            "wire": "increase", "operation": "ach_transfers.create", "fault": "refuse", "count": 1, "code": code,
+            "wire": rail.name(), "operation": rail.operation("create"), "fault": "refuse", "count": 1, "code": code,
         });
         world.simulator.control("POST", "faults", &fault);
         let body = desk.body(&format!("refused for {code}"), 10_000);
@@ -230,9 +245,9 @@ fn credentials_that_the_provider_refuses(on: On) {
 
 /// While the first call waits for the provider, the same request comes again and is shown the transfer. From then on it
 /// is not taken back: it waits for better credentials.
-fn a_transfer_that_was_shown_waits_for_credentials(on: On) {
+fn a_transfer_that_was_shown_waits_for_credentials(on: On, rail: BankRail) {
     let store = BankStore::new(on);
-    let simulator = BankSimulator::start();
+    let simulator = BankSimulator::start_as(rail);
     let trap = Trap::before(simulator.address());
     let server = store.serve().run();
     let desk = Desk::open_at(&server, &simulator, trap.address);
@@ -241,7 +256,7 @@ fn a_transfer_that_was_shown_waits_for_credentials(on: On) {
     let body = desk.body("shown while it was refused", 10_000);
     let (other, same) = (desk.clone(), body.clone());
     let (tell, told) = std::sync::mpsc::channel();
-    trap.arm("POST /increase/ach_transfers", move || tell.send(other.transfer(&same)).unwrap());
+    trap.arm(rail.creation(), move || tell.send(other.transfer(&same)).unwrap());
     let first = desk.transfer(&body).data(201);
     assert_eq!((&first["transaction"]["status"], &first["replayed"]), (&json!("pending"), &json!(false)));
     let shown = told.recv().unwrap().data(200);
@@ -289,7 +304,17 @@ on_each_store! {
     a_preview_has_every_field_in_its_place
     obstacles_are_named_and_leave_the_key_free
     a_wallet_that_lacks_a_cent_pays_nothing
-    credentials_that_the_provider_refuses
-    a_transfer_that_was_shown_waits_for_credentials
     the_providers_own_funds_are_looked_at_where_that_is_asked_for
+}
+
+mod credentials {
+    use super::{
+        a_transfer_that_was_shown_waits_for_credentials, credentials_that_the_provider_refuses,
+        on_alternate_rails,
+    };
+
+    on_alternate_rails! {
+        credentials_that_the_provider_refuses
+        a_transfer_that_was_shown_waits_for_credentials
+    }
 }

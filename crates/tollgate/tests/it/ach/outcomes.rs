@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    ADMIN_TOKEN, Answer, BankInbox, BankStore, BankWorld, Client, Desk, On, SLOW_BANK, Terminal,
-    on_each_store,
+    ADMIN_TOKEN, Answer, BankInbox, BankRail, BankStore, BankWorld, Client, Desk, On, SLOW_BANK, Terminal,
+    on_alternate_rails, on_each_store,
 };
 
-fn a_settled_transfer_has_succeeded(on: On) {
-    let world = BankWorld::start_without_looks(on);
+fn a_settled_transfer_has_succeeded(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let desk = &world.desk;
     let (reference, id) = world.taken("settled in time");
     let wallet = desk.wallet();
@@ -33,8 +33,8 @@ fn a_settled_transfer_has_succeeded(on: On) {
     assert_eq!(again["transaction"]["providerReference"], id.as_str());
 }
 
-fn a_return_at_any_age_gives_the_funds_back(on: On) {
-    let world = BankWorld::start_without_looks(on);
+fn a_return_at_any_age_gives_the_funds_back(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let desk = &world.desk;
     for (number, (settled, reason, code)) in [
         (false, "no_account", "R03"),
@@ -53,7 +53,7 @@ fn a_return_at_any_age_gives_the_funds_back(on: On) {
         } else {
             world.simulator.simulate(&id, "submit", &json!({}));
         }
-        world.simulator.simulate(&id, "return", &json!({"reason": reason}));
+        world.simulator.simulate(&id, "return", &rail.returned(reason, code));
         desk.wait_status(&reference, "failed");
         let read = desk.transaction(&reference);
         assert_eq!(read["failure"]["code"], code, "{read:#}");
@@ -72,8 +72,8 @@ fn a_return_at_any_age_gives_the_funds_back(on: On) {
     desk.assert_books(Desk::FUNDS);
 }
 
-fn a_return_months_later_is_noticed(on: On) {
-    let mut world = BankWorld::start_without_looks(on);
+fn a_return_months_later_is_noticed(on: On, rail: BankRail) {
+    let mut world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let (reference, id) = world.taken("returned much later");
     world.simulator.simulate(&id, "settle", &json!({}));
     world.desk.wait_status(&reference, "succeeded");
@@ -87,8 +87,8 @@ fn a_return_months_later_is_noticed(on: On) {
 }
 
 /// What a webhook tells of cannot be read while our key is refused. It waits, and is applied once the key works.
-fn a_return_is_not_lost_while_our_key_is_refused(on: On) {
-    let world = BankWorld::start_without_looks(on);
+fn a_return_is_not_lost_while_our_key_is_refused(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let desk = &world.desk;
     let (reference, id) = world.taken("returned behind our back");
     world.simulator.simulate(&id, "settle", &json!({}));
@@ -98,7 +98,7 @@ fn a_return_is_not_lost_while_our_key_is_refused(on: On) {
     let mut wrong = right.clone();
     wrong["providers"]["ach_provider_a"]["credentials"]["apiKey"] = json!("not the key");
     desk.configure(&wrong);
-    world.simulator.simulate(&id, "return", &json!({"reason": "no_account"}));
+    world.simulator.simulate(&id, "return", &rail.returned("no_account", "R03"));
     desk.wait(&reference, "told of", || {
         let waiting = desk.listed("provider-events?state=waiting");
         waiting.iter().any(|event| event["note"].as_str().is_some_and(|note| note.contains("credentials")))
@@ -113,14 +113,12 @@ fn a_return_is_not_lost_while_our_key_is_refused(on: On) {
     desk.assert_books(Desk::FUNDS);
 }
 
-fn a_notification_of_change_is_kept_and_shown(on: On) {
-    let world = BankWorld::start_without_looks(on);
+fn a_notification_of_change_is_kept_and_shown(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let desk = &world.desk;
     let (reference, id) = world.taken("to be corrected");
     world.simulator.simulate(&id, "submit", &json!({}));
-    let correction =
-        json!({"corrected_account_number": "000987654321", "corrected_routing_number": "011401533"});
-    world.simulator.simulate(&id, "create_notification_of_change", &correction);
+    world.simulator.correct(&id, "000987654321", "011401533");
     desk.wait(&reference, "corrected", || {
         desk.transaction(&reference)["transfer"]["notificationsOfChange"] != json!([])
     });
@@ -147,10 +145,13 @@ fn a_notification_of_change_is_kept_and_shown(on: On) {
     };
     let revealed = reveal(&reference).data(200);
     assert_eq!(revealed["serviceReference"], reference.as_str());
+    let change_code = match rail {
+        BankRail::Increase => "incorrect_routing_number_and_account_number",
+        BankRail::ModernTreasury => "C03",
+    };
     assert_eq!(
         revealed["corrections"],
-        json!([{"accountNumber": "000987654321", "routingNumber": "011401533",
-                "changeCode": "incorrect_routing_number_and_account_number"}])
+        json!([{"accountNumber": "000987654321", "routingNumber": "011401533", "changeCode": change_code}])
     );
     let lines = desk.story(&reference)["timeline"].as_array().unwrap().clone();
     let line = lines.iter().find(|line| line["kind"] == "account_revealed").unwrap();
@@ -215,8 +216,8 @@ fn reveal_in_the_console(desk: &Desk, reference: &str, number: &str) {
     assert!(shown.contains(line), "{shown}");
 }
 
-fn what_the_providers_staff_does_is_followed(on: On) {
-    let world = BankWorld::start_without_looks(on);
+fn what_the_providers_staff_does_is_followed(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let desk = &world.desk;
     let (reference, id) = world.taken("looked at by a person");
     world.simulator.staff(&id, "require_attention");
@@ -229,7 +230,10 @@ fn what_the_providers_staff_does_is_followed(on: On) {
     desk.wait(&reference, "released", || desk.listed("transfers/waiting").is_empty());
     assert_eq!(desk.transaction(&reference)["transfer"]["waitingFor"], json!(null));
     // Somebody of ours has to act in the provider's dashboard, and everybody can see that.
-    for (action, word) in [("require_approval", "approve"), ("require_confirmation", "confirm")] {
+    let holds = [("require_approval", "approve"), ("require_confirmation", "confirm")];
+    // The other provider knows no sessions that are confirmed.
+    let known = if rail == BankRail::Increase { 2 } else { 1 };
+    for (action, word) in holds.into_iter().take(known) {
         world.simulator.staff(&id, action);
         desk.wait(&reference, "held", || desk.listed("transfers/waiting").len() == 1);
         desk.wait(&reference, action, || {
@@ -296,8 +300,8 @@ fn a_provider_without_the_money_refuses_for_good(on: On) {
     desk.assert_books(Desk::FUNDS);
 }
 
-fn instant_transfers_arrive_or_are_rejected_at_once(on: On) {
-    let world = BankWorld::start_without_looks(on);
+fn instant_transfers_arrive_or_are_rejected_at_once(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let desk = &world.desk;
     let instant = |key: &str| {
         let mut body = desk.body(key, 10_000);
@@ -307,16 +311,24 @@ fn instant_transfers_arrive_or_are_rejected_at_once(on: On) {
     };
     let reference = desk.made(&instant("instant and taken"));
     let row = world.simulator.row(&reference);
-    assert_eq!(row["creditor_name"], "Ada Example");
-    assert_eq!(row["unstructured_remittance_information"], "Invoice F-1");
+    if rail == BankRail::Increase {
+        assert_eq!(row["creditor_name"], "Ada Example");
+        assert_eq!(row["unstructured_remittance_information"], "Invoice F-1");
+    }
+    assert_eq!(desk.transaction(&reference)["transfer"]["rail"], "rtp");
     world.simulator.simulate(row["id"].as_str().unwrap(), "complete", &json!({}));
     desk.wait_status(&reference, "succeeded");
     assert_eq!(desk.postings(&reference), ["reserve", "settle"]);
 
     let reference = desk.made(&instant("instant and rejected"));
     let id = world.simulator.sole(&reference).id;
-    let rejection = json!({"rejection": {"reject_reason_code": "account_closed"}});
-    world.simulator.simulate(&id, "complete", &rejection);
+    match rail {
+        BankRail::Increase => {
+            let rejection = json!({"rejection": {"reject_reason_code": "account_closed"}});
+            world.simulator.simulate(&id, "complete", &rejection);
+        }
+        BankRail::ModernTreasury => world.simulator.staff(&id, "reject"),
+    }
     desk.wait_status(&reference, "failed");
     let failure = desk.transaction(&reference)["failure"].clone();
     assert!(failure["message"].as_str().unwrap().ends_with('.'), "{failure}");
@@ -328,11 +340,21 @@ fn instant_transfers_arrive_or_are_rejected_at_once(on: On) {
     assert_eq!(desk.transfer(&body).failure(422), "instant_not_supported");
     assert_eq!(desk.transfer(&body).failure(422), "instant_not_supported");
     assert_eq!(desk.listed("transactions").len(), before, "nothing was recorded");
-    assert_eq!(world.simulator.calls("routing_numbers.list"), 2, "what a provider says of a bank is kept");
+    let asked = match rail {
+        BankRail::Increase => "routing_numbers.list",
+        BankRail::ModernTreasury => "validations.routing_numbers",
+    };
+    assert_eq!(world.simulator.calls(asked), 2, "what a provider says of a bank is kept");
     assert_eq!(world.simulator.accepted(10).len(), 2);
+    if rail == BankRail::Increase {
+        by_fednow(&world, instant("instant by FedNow"));
+    }
+    desk.assert_books(Desk::FUNDS);
+}
 
+fn by_fednow(world: &BankWorld, mut body: Value) {
+    let desk = &world.desk;
     // A bank that only FedNow reaches; the payment has to say who pays.
-    let mut body = instant("instant by FedNow");
     body["routingNumber"] = json!("790000077");
     assert_eq!(desk.transfer(&body).failure(503), "provider_not_configured");
     let mut document = desk.document(world.simulator.address());
@@ -351,7 +373,6 @@ fn instant_transfers_arrive_or_are_rejected_at_once(on: On) {
     body["metadata"] = json!({"speed": "same_day"});
     let reference = desk.made(&body);
     assert_eq!(world.simulator.row(&reference)["settlement_schedule"], "same_day");
-    desk.assert_books(Desk::FUNDS);
 }
 
 fn kinds(desk: &Desk, reference: &str) -> Vec<String> {
@@ -360,8 +381,8 @@ fn kinds(desk: &Desk, reference: &str) -> Vec<String> {
     lines.iter().map(|line| line["kind"].as_str().unwrap().to_owned()).collect()
 }
 
-fn callers_and_operators_read_the_whole_story(on: On) {
-    let world = BankWorld::start_without_looks(on);
+fn callers_and_operators_read_the_whole_story(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let desk = &world.desk;
     let mut body = desk.body("read by everybody", 10_000);
     body["remittanceData"] = json!({"invoice": "F-1"});
@@ -376,6 +397,7 @@ fn callers_and_operators_read_the_whole_story(on: On) {
     assert_eq!(transfer["externalCustomerId"], "customer-1");
     assert_eq!(transfer["remittanceData"], json!({"invoice": "F-1"}));
     assert_eq!(transfer["notificationsOfChange"], json!([]));
+    assert_eq!(transfer["routing"]["channel"], "standard_ach");
     let day = transfer["expectedSettlementOn"].as_str().unwrap();
     assert!(day.len() == 10 && day > &read["createdAt"].as_str().unwrap()[..10], "{day}");
     let listed = desk.client().get("/client/v1/transactions?paymentMethod=ach").data(200);
@@ -400,22 +422,30 @@ fn callers_and_operators_read_the_whole_story(on: On) {
     assert!(story["configVersion"].as_u64().unwrap() > 0);
 }
 
-fn webhooks_that_are_not_the_providers_change_nothing(on: On) {
-    let world = BankWorld::start_without_looks(on);
+fn webhooks_that_are_not_the_providers_change_nothing(on: On, rail: BankRail) {
+    let world = BankWorld::start_as(on, rail, BankStore::serve_without_looks);
     let desk = &world.desk;
     let inbox = BankInbox::of(&world.simulator, desk);
     let (reference, id) = world.taken("told of by somebody else");
     world.simulator.simulate(&id, "settle", &json!({}));
     let letters = inbox.take(&world.simulator);
     let letter = letters.last().unwrap();
-    for changed in [
-        ("webhook-signature", "v1,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
-        ("webhook-signature", "nothing"),
-        ("webhook-timestamp", "1000000000"),
-        ("webhook-timestamp", "soon"),
-        ("webhook-id", "another"),
-    ] {
-        assert_eq!(letter.deliver_with(desk, &[changed]).failure(401), "unauthenticated", "{changed:?}");
+    let zeros = "0".repeat(64);
+    let forgeries: &[(&str, &str)] = match rail {
+        BankRail::Increase => &[
+            ("webhook-signature", "v1,AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="),
+            ("webhook-signature", "nothing"),
+            ("webhook-timestamp", "1000000000"),
+            ("webhook-timestamp", "soon"),
+            ("webhook-id", "another"),
+        ],
+        // It signs the body, and nothing else.
+        BankRail::ModernTreasury => {
+            &[("x-signature", &zeros), ("x-signature", "nothing"), ("x-signature", "")]
+        }
+    };
+    for changed in forgeries {
+        assert_eq!(letter.deliver_with(desk, &[*changed]).failure(401), "unauthenticated", "{changed:?}");
     }
     // Signed for another environment.
     let elsewhere = world.another_desk();
@@ -427,15 +457,21 @@ fn webhooks_that_are_not_the_providers_change_nothing(on: On) {
     desk.assert_books(Desk::FUNDS);
 }
 
-on_each_store! {
+on_alternate_rails! {
     a_settled_transfer_has_succeeded
     a_return_at_any_age_gives_the_funds_back
     a_return_months_later_is_noticed
     a_return_is_not_lost_while_our_key_is_refused
     a_notification_of_change_is_kept_and_shown
     what_the_providers_staff_does_is_followed
-    a_provider_without_the_money_refuses_for_good
     instant_transfers_arrive_or_are_rejected_at_once
     callers_and_operators_read_the_whole_story
     webhooks_that_are_not_the_providers_change_nothing
+}
+
+/// The other provider shows no balance of its account, and does not refuse for the lack of one.
+mod funds {
+    use super::{a_provider_without_the_money_refuses_for_good, on_each_store};
+
+    on_each_store! { a_provider_without_the_money_refuses_for_good }
 }

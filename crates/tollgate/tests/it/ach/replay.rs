@@ -37,7 +37,12 @@ fn a_transfer_has_every_field_and_is_told_again(on: On) {
         first["bankAccount"],
         json!({"bankName": "First Example Bank", "accountType": "checking", "last4": "6789"})
     );
-    assert_eq!(first.as_object().unwrap().len(), 3);
+    assert_eq!(
+        first["routing"],
+        json!({"provider": "ach_provider_a", "channel": "standard_ach", "matchedRuleId": null,
+               "matchedConditionIds": [], "fallback": true})
+    );
+    assert_eq!(first.as_object().unwrap().len(), 4);
     for (field, expected) in [
         ("status", "processing"),
         ("amountMinor", "10000"),
@@ -73,7 +78,7 @@ fn a_transfer_has_every_field_and_is_told_again(on: On) {
         assert_eq!(answer.headers["idempotent-replayed"], "true");
         let again = answer.data(200);
         assert_eq!(again["replayed"], true);
-        assert_eq!(again["bankAccount"], first["bankAccount"]);
+        assert_eq!((&again["bankAccount"], &again["routing"]), (&first["bankAccount"], &first["routing"]));
         for name in
             ["serviceReference", "status", "totalDebitMinor", "feeMinor", "providerReference", "createdAt"]
         {

@@ -14,7 +14,9 @@ use std::{
 use rand::{RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 
-use crate::support::{BankWorld, Client, Desk, Knowledge, REFUSED_BANK, TRANSFERS, Told, randomness};
+use crate::support::{
+    BankRail, BankWorld, Client, Desk, Knowledge, REFUSED_BANK, TRANSFERS, Told, randomness,
+};
 
 const CALLERS: u64 = 16;
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -79,7 +81,7 @@ fn body(desk: &Desk, number: u64) -> (Value, Told) {
 pub(super) fn round(world: &mut BankWorld, load: &Load, end: impl FnOnce(&mut BankWorld)) {
     let round = load.rounds.fetch_add(1, Ordering::Relaxed);
     let (desk, over) = (world.desk.clone(), AtomicBool::new(false));
-    let simulator = world.simulator.address();
+    let (simulator, rail) = (world.simulator.address(), world.simulator.rail);
     thread::scope(|scope| {
         for caller in 0..CALLERS {
             let (desk, over) = (&desk, &over);
@@ -87,7 +89,7 @@ pub(super) fn round(world: &mut BankWorld, load: &Load, end: impl FnOnce(&mut Ba
             scope.spawn(move || call(desk, load, random, over));
         }
         let (random, over_at) = (randomness(load.seed, 1_000 * (round + 1) + 999), &over);
-        scope.spawn(move || move_transfers(simulator, random, over_at));
+        scope.spawn(move || move_transfers(simulator, rail, random, over_at));
         let _over = Over(&over);
         end(world);
     });
@@ -131,27 +133,21 @@ fn call(desk: &Desk, load: &Load, mut random: StdRng, over: &AtomicBool) {
 }
 
 /// Plays the networks: transfers settle, arrive at once, and come back.
-fn move_transfers(simulator: SocketAddr, mut random: StdRng, over: &AtomicBool) {
+fn move_transfers(simulator: SocketAddr, rail: BankRail, mut random: StdRng, over: &AtomicBool) {
     let mut wire = Client::new(simulator, crate::support::BANK_API_KEY);
     while !over.load(Ordering::Relaxed) {
         let state = Client::new(simulator, "").get("/control/state?limit=30").json();
-        for row in state["increase"]["ach_transfers"].as_array().unwrap() {
+        let rows = rail.kinds().iter().flat_map(|kind| state[rail.name()][*kind].as_array().unwrap());
+        for row in rows {
+            let id = row["id"].as_str().unwrap();
             let action = match random.random_range(0..8) {
+                0..=2 if id.starts_with("real_time") => "complete",
                 0 | 1 => "settle",
                 2 => "return",
                 _ => continue,
             };
-            let path =
-                format!("/increase/simulations/ach_transfers/{}/{action}", row["id"].as_str().unwrap());
             // Out of turn, it is refused; and the provider's mishaps strike here too.
-            drop(wire.try_send("POST", &path, &[JSON], b"{}"));
-        }
-        for row in state["increase"]["real_time_payments_transfers"].as_array().unwrap() {
-            if random.random_ratio(1, 3) {
-                let id = row["id"].as_str().unwrap();
-                let path = format!("/increase/simulations/real_time_payments_transfers/{id}/complete");
-                drop(wire.try_send("POST", &path, &[JSON], b"{}"));
-            }
+            drop(wire.try_send("POST", &rail.step(id, action), &[JSON], b"{}"));
         }
         thread::sleep(Duration::from_millis(40));
     }

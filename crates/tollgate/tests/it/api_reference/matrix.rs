@@ -26,19 +26,21 @@ enum Class {
     Support,
     /// An operator who may change configurations, wallets, keys and payments.
     Operator,
+    /// An operator who may approve what others have made.
+    Approver,
     /// An operator who may do everything.
     Admin,
 }
 
-use Class::{Admin, AnyKey, Open, Operator, SecretKey, Signed, Support, Transfer, Viewer};
+use Class::{Admin, AnyKey, Approver, Open, Operator, SecretKey, Signed, Support, Transfer, Viewer};
 
 /// Every role with what it may call.
 const ROLES: [(&str, &[Class]); 5] = [
     ("viewer", &[Viewer]),
     ("support", &[Viewer, Support]),
     ("operator", &[Viewer, Support, Operator]),
-    ("approver", &[Viewer]),
-    ("admin", &[Viewer, Support, Operator, Admin]),
+    ("approver", &[Viewer, Approver]),
+    ("admin", &[Viewer, Support, Operator, Approver, Admin]),
 ];
 
 /// Operations that cover every organization, so that nobody who is limited to some may call them.
@@ -53,6 +55,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("component_prepare", AnyKey, 201, ""),
     // The example's intent is another payment's.
     ("component_confirm", SecretKey, 400, "invalid_body"),
+    // Nothing was declined.
+    ("component_switch", SecretKey, 409, "not_switchable"),
     ("customer_token_issue", Transfer, 201, ""),
     ("transfer_preview", Transfer, 200, ""),
     // The example's token is nobody's.
@@ -136,6 +140,13 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("user_token_issue", Admin, 201, ""),
     ("user_token_revoke", Admin, 200, ""),
     ("user_remove", Admin, 200, ""),
+    ("approval_list", Viewer, 200, ""),
+    ("approval_read", Viewer, 404, "not_found"),
+    ("approval_approve", Approver, 404, "not_found"),
+    ("approval_deny", Approver, 404, "not_found"),
+    ("audit_log", Admin, 200, ""),
+    ("audit_log_export", Admin, 200, ""),
+    ("customer_erase", Operator, 200, ""),
     ("audit", Viewer, 200, ""),
     ("rekey", Admin, 409, "no_previous_master_key"),
     ("doctor", Viewer, 200, ""),
@@ -145,6 +156,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("openapi", Open, 200, ""),
     ("docs", Open, 200, ""),
     ("docs_script", Open, 200, ""),
+    ("error_reference", Open, 200, ""),
+    ("browser_script", Open, 200, ""),
 ];
 
 /// What somebody presents.
@@ -179,7 +192,7 @@ fn expected(class: Class, presented: Presented) -> Expected {
         (Open | Signed, _) | (SecretKey | Transfer | AnyKey, Secret) | (AnyKey, Publishable) => {
             Expected::Answered
         }
-        (Viewer | Support | Operator | Admin, Presented::AdminToken) => Expected::Answered,
+        (Viewer | Support | Operator | Approver | Admin, Presented::AdminToken) => Expected::Answered,
         (SecretKey | Transfer | AnyKey, OtherOrganization | OtherEnvironment) => Expected::Stranger,
         (SecretKey | Transfer, Publishable) | (Transfer, Nothing) => secret_needed,
         _ => unauthenticated,
@@ -244,6 +257,7 @@ fn filled(path: &str, scene: &Scene) -> String {
         ("{token}", &scene.user_token),
         ("{event}", &scene.events[0]),
         ("{exception}", "exc_00000000000000000000000000"),
+        ("{approval}", "apr_00000000000000000000000000"),
         ("{provider}", "card_provider_a"),
         ("{currency}", "USD"),
         ("{version}", "1"),
@@ -297,7 +311,7 @@ fn every_operation_answers_every_credential_as_it_should() {
             check(&case, &answer, &expected(*class, *presented), (*status, code), request, &scene);
             tried += 1;
         }
-        if [Viewer, Support, Operator, Admin].contains(class) {
+        if [Viewer, Support, Operator, Approver, Admin].contains(class) {
             for person in &people {
                 check_person(person, request, *class, *status, &scene);
                 tried += 1;
@@ -412,6 +426,6 @@ fn security(class: Class) -> Value {
         Open | Signed => json!([]),
         SecretKey | Transfer => json!([{"secretKey": []}]),
         AnyKey => json!([{"secretKey": []}, {"publishableKey": []}]),
-        Viewer | Support | Operator | Admin => json!([{"adminToken": []}]),
+        Viewer | Support | Operator | Approver | Admin => json!([{"adminToken": []}]),
     }
 }

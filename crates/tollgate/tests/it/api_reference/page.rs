@@ -33,4 +33,14 @@ fn the_document_is_the_one_in_the_repository() {
     let kept = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.json")).unwrap();
     let kept: serde_json::Value = serde_json::from_slice(&kept).unwrap();
     assert_eq!(answer.json(), kept);
+
+    let mut browser = server.client("");
+    let mut ask = |path| browser.send("GET", path, &[("Accept-Encoding", "gzip, br")], b"");
+    let packed = ask("/openapi.json");
+    assert_eq!(packed.headers["content-encoding"], "gzip");
+    assert!(packed.body.len() * 5 < answer.body.len(), "{} of {}", packed.body.len(), answer.body.len());
+    // What may hold a key, or answers what its caller chose, is never compressed.
+    for path in ["/docs", "/docs/search?q=refund", "/client/v1/transactions"] {
+        assert!(!ask(path).headers.contains_key("content-encoding"), "{path}");
+    }
 }

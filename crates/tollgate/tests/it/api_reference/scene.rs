@@ -117,6 +117,7 @@ impl Scene {
             ("usr-id", vec![self.user.clone()]),
             ("tok-id", vec![self.user_token.clone()]),
             ("exc-id", Vec::new()),
+            ("apr-id", Vec::new()),
             ("txn-id", Vec::new()),
             ("post-id", Vec::new()),
         ])

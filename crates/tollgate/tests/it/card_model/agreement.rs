@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::lane::{Lane, Tally};
 use crate::support::{Shop, truth};
 
-const SETTLED_WITHIN: Duration = Duration::from_secs(90);
+const SETTLED_WITHIN: Duration = Duration::from_mins(5);
 
 /// Leaves a lane alone until everything agrees; tells what does not once it has had its time.
 pub(super) fn check(lane: &Lane, trigger: &str) -> Tally {

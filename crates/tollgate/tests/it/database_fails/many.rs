@@ -15,7 +15,7 @@ use std::{
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-use super::{Bank, CHARGE, CREATE, Till};
+use super::{Bank, CHARGE, Till};
 use crate::support::{
     Answer, Desk, Flow, On, Outage, REFUSED_BANK, Switch, Trap, Wire, on_each_store, randomness, seed,
     wait_until,
@@ -56,7 +56,7 @@ fn transfers(on: On) {
         if is_refused {
             body["routingNumber"] = json!(REFUSED_BANK);
         }
-        let over = arm(&bank.trap, CREATE, &bank.switch, outage, [delay, lasting]);
+        let over = arm(&bank.trap, bank.desk.rail.creation(), &bank.switch, outage, [delay, lasting]);
         let before = bank.simulator.accepted(200_000).len();
         let answer = bank.desk.transfer(&body);
         let taken = bank.simulator.accepted(200_000).len() > before;

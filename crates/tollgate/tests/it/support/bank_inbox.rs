@@ -112,7 +112,7 @@ fn receive(stream: &TcpStream, kept: &Mutex<Vec<BankLetter>>) -> Option<()> {
             let (name, value) = (name.to_ascii_lowercase(), value.trim().to_owned());
             if name == "content-length" {
                 length = value.parse().ok()?;
-            } else if name.starts_with("webhook-") || name == "content-type" {
+            } else if name.starts_with("webhook-") || name.starts_with("x-") || name == "content-type" {
                 headers.push((name, value));
             }
         }

@@ -5,12 +5,10 @@ use std::{collections::BTreeMap, net::SocketAddr};
 use serde_json::{Value, json};
 
 use super::{
+    bank_rail::{BANK_API_KEY, BankRail},
     client::{Answer, Client},
     server::{Server, Start},
 };
-
-/// What the simulator accepts by default.
-pub const BANK_API_KEY: &str = "increase_simulator_key";
 
 /// One transfer as the provider has it.
 #[derive(Debug, Clone)]
@@ -24,13 +22,18 @@ pub struct Accepted {
 /// A running simulator. Dropped, it is killed.
 pub struct BankSimulator {
     server: Server,
+    pub rail: BankRail,
 }
 
 impl BankSimulator {
     pub fn start() -> Self {
+        Self::start_as(BankRail::Increase)
+    }
+
+    pub fn start_as(rail: BankRail) -> Self {
         let mut server = Start::command(&["simulator", "--listen", "127.0.0.1:0"]).spawn();
         server.wait_listening();
-        Self { server }
+        Self { server, rail }
     }
 
     pub fn address(&self) -> SocketAddr {
@@ -50,7 +53,7 @@ impl BankSimulator {
     #[track_caller]
     pub fn fault(&self, operation: &str, kind: &str, count: u64, delay_ms: u64) {
         let fault = json!({
-            "wire": "increase", "operation": operation, "fault": kind, "count": count, "delay_ms": delay_ms,
+            "wire": self.rail.name(), "operation": operation, "fault": kind, "count": count, "delay_ms": delay_ms,
         });
         self.control("POST", "faults", &fault);
     }
@@ -60,7 +63,8 @@ impl BankSimulator {
     }
 
     pub fn send_webhooks_to(&self, url: &str, secret: &str) {
-        self.control("POST", "webhooks", &json!({ "wire": "increase", "url": url, "secret": secret }));
+        let target = json!({ "wire": self.rail.name(), "url": url, "secret": secret });
+        self.control("POST", "webhooks", &target);
     }
 
     pub fn send_no_webhooks(&self) {
@@ -76,14 +80,15 @@ impl BankSimulator {
     pub fn accepted(&self, limit: usize) -> BTreeMap<String, Vec<Accepted>> {
         let state = self.control("GET", &format!("state?limit={limit}"), &Value::Null);
         let mut by_key = BTreeMap::<_, Vec<_>>::new();
-        for kind in ["ach_transfers", "real_time_payments_transfers", "fednow_transfers"] {
-            for row in state["increase"][kind].as_array().unwrap() {
+        for kind in self.rail.kinds() {
+            for row in state[self.rail.name()][kind].as_array().unwrap() {
                 let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
+                let is_complete = matches!(text("status").as_str(), "complete" | "completed");
                 by_key.entry(text("idempotency_key")).or_default().push(Accepted {
                     id: text("id"),
                     amount: row["amount"].as_u64().unwrap(),
                     status: text("status"),
-                    settled: row["settled"].as_bool().unwrap_or(row["status"] == "complete"),
+                    settled: row["settled"].as_bool().unwrap_or(is_complete),
                 });
             }
         }
@@ -107,15 +112,15 @@ impl BankSimulator {
     #[track_caller]
     pub fn row(&self, reference: &str) -> Value {
         let state = self.control("GET", "state?limit=200000", &Value::Null);
-        let kinds = ["ach_transfers", "real_time_payments_transfers", "fednow_transfers"];
-        let mut rows = kinds.iter().flat_map(|kind| state["increase"][*kind].as_array().unwrap());
+        let kinds = self.rail.kinds().iter();
+        let mut rows = kinds.flat_map(|kind| state[self.rail.name()][*kind].as_array().unwrap());
         rows.find(|row| row["idempotency_key"] == reference).expect("accepted").clone()
     }
 
     /// How often an operation was called, whatever came of it.
     pub fn calls(&self, operation: &str) -> u64 {
         let state = self.control("GET", "state?limit=0", &Value::Null);
-        state["calls"][format!("increase.{operation}")].as_u64().unwrap_or(0)
+        state["calls"][format!("{}.{operation}", self.rail.name())].as_u64().unwrap_or(0)
     }
 
     /// A client of the provider itself, with the right key.
@@ -138,8 +143,7 @@ impl BankSimulator {
 
     /// A sandbox call on the wire: `settle`, `return`, …
     pub fn try_simulate(&self, id: &str, action: &str, body: &Value) -> Answer {
-        let kind = if id.starts_with("real_time") { "real_time_payments_transfers" } else { "ach_transfers" };
-        self.wire().post(&format!("/increase/simulations/{kind}/{id}/{action}"), body)
+        self.wire().post(&self.rail.step(id, action), body)
     }
 
     #[track_caller]
@@ -151,6 +155,28 @@ impl BankSimulator {
     /// What the provider's own staff does: `require_attention`, `release`, `reject`.
     #[track_caller]
     pub fn staff(&self, id: &str, action: &str) {
-        self.control("POST", &format!("increase/ach_transfers/{id}/{action}"), &json!({}));
+        let action = match (self.rail, action) {
+            (BankRail::ModernTreasury, "require_attention") => "hold",
+            (BankRail::ModernTreasury, "reject") => "fail",
+            (_, other) => other,
+        };
+        let (wire, kind) = (self.rail.name(), self.rail.kinds()[0]);
+        self.control("POST", &format!("{wire}/{kind}/{id}/{action}"), &json!({}));
+    }
+
+    /// The receiving bank asks for these numbers next time.
+    #[track_caller]
+    pub fn correct(&self, id: &str, account_number: &str, routing_number: &str) {
+        let (action, body) = match self.rail {
+            BankRail::Increase => (
+                "create_notification_of_change",
+                json!({"corrected_account_number": account_number, "corrected_routing_number": routing_number}),
+            ),
+            BankRail::ModernTreasury => (
+                "correct",
+                json!({"account_number": account_number, "routing_number": routing_number, "code": "C03"}),
+            ),
+        };
+        self.simulate(id, action, &body);
     }
 }

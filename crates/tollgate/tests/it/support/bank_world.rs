@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::{
-    bank_simulator::{BANK_API_KEY, BankSimulator},
+    bank_rail::BankRail,
+    bank_simulator::BankSimulator,
     client::{Answer, Client},
     postgres::Database,
     server::{ADMIN_TOKEN, Server, Start, wait_until},
@@ -116,8 +117,13 @@ impl BankWorld {
     }
 
     pub fn start_with(on: On, start: impl FnOnce(&BankStore) -> Start) -> Self {
+        Self::start_as(on, BankRail::Increase, start)
+    }
+
+    /// The same with another provider.
+    pub fn start_as(on: On, rail: BankRail, start: impl FnOnce(&BankStore) -> Start) -> Self {
         let store = BankStore::new(on);
-        let simulator = BankSimulator::start();
+        let simulator = BankSimulator::start_as(rail);
         let server = start(&store).run();
         let desk = Desk::open(&server, &simulator);
         Self { server, simulator, desk, store }
@@ -182,6 +188,7 @@ pub struct Desk {
     pub publishable: String,
     pub token: String,
     pub server: SocketAddr,
+    pub rail: BankRail,
 }
 
 impl Desk {
@@ -200,8 +207,8 @@ impl Desk {
         let mut key = |kind: &str| Key::of(&admin.post(&tenant.path("/keys"), &json!({ "kind": kind }))).key;
         let (secret, publishable) = (key("secret"), key("publishable"));
         let environment = tenant.environment.clone();
-        let mut desk =
-            Self { environment, secret, publishable, token: String::new(), server: server.address() };
+        let (token, rail) = (String::new(), simulator.rail);
+        let mut desk = Self { environment, secret, publishable, token, server: server.address(), rail };
         desk.configure(&desk.document(provider));
         desk.fund(Self::FUNDS, "opening");
         desk.token = desk.new_token("customer-1");
@@ -223,12 +230,7 @@ impl Desk {
                    "target": {"provider": "ach_provider_a", "channel": channel}})
         };
         json!({
-            "providers": {"ach_provider_a": {
-                "adapter": "increase",
-                "credentials": {"apiKey": BANK_API_KEY, "webhookSecret": self.webhook_secret()},
-                "funding": {"accountId": "account_simulator", "accountNumberId": "account_number_simulator"},
-                "baseUrl": format!("http://{provider}/increase"),
-            }},
+            "providers": {"ach_provider_a": self.rail.entry(provider, &self.webhook_secret())},
             // Many tests make providers fail on purpose, and mean to reach them all the same.
             "settings": {"circuit": {"enabled": false}},
             "routing": {"ach": {

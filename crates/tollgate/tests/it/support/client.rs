@@ -19,7 +19,7 @@ pub struct Client {
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
-    /// Names in lower case.
+    /// Names in lower case; several cookies have a line each.
     pub headers: BTreeMap<String, String>,
     pub body: Vec<u8>,
 }
@@ -55,7 +55,9 @@ impl Answer {
         let id = json["error"]["requestId"].as_str().unwrap();
         assert_eq!(self.headers.get("request-id").map(String::as_str), Some(id));
         assert!(id.starts_with("req_"), "{id}");
-        json["error"]["code"].as_str().unwrap().to_owned()
+        let code = json["error"]["code"].as_str().unwrap();
+        assert_eq!(json["error"]["docs"], format!("/docs/errors#{code}"));
+        code.to_owned()
     }
 
     /// The names of the faulty fields.
@@ -166,12 +168,17 @@ fn read_answer(connection: &mut BufReader<TcpStream>, head_only: bool) -> io::Re
         ));
     }
     let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).ok_or_else(|| invalid(&line))?;
-    let mut headers = BTreeMap::new();
+    let mut headers: BTreeMap<String, String> = BTreeMap::new();
     loop {
         line.clear();
         connection.read_line(&mut line)?;
         let Some((name, value)) = line.trim_end().split_once(':') else { break };
-        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        let (name, value) = (name.to_ascii_lowercase(), value.trim());
+        // Several cookies cannot be told apart in one line.
+        match headers.get_mut(&name).filter(|_| name == "set-cookie") {
+            Some(known) => *known = format!("{known}\n{value}"),
+            None => drop(headers.insert(name, value.to_owned())),
+        }
     }
     if status == 100 {
         return read_answer(connection, head_only);

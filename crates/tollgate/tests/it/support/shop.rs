@@ -216,10 +216,23 @@ impl Shop {
         Some(answer.data(200)["status"].as_str().unwrap().to_owned())
     }
 
+    /// What an operator reads, asking again while the machine is too busy to answer.
+    #[track_caller]
+    fn seen(&self, admin: &mut Client, path: &str) -> Value {
+        for _ in 0..30 {
+            let answer = admin.get(&self.path(path));
+            if answer.status != 503 {
+                return answer.data(200);
+            }
+            thread::sleep(Duration::from_secs(1));
+        }
+        admin.get(&self.path(path)).data(200)
+    }
+
     /// Everything an operator sees of a payment.
     #[track_caller]
     pub fn story(&self, reference: &str) -> Value {
-        self.admin().get(&self.path(&format!("/payments/{reference}"))).data(200)
+        self.seen(&mut self.admin(), &format!("/payments/{reference}"))
     }
 
     /// The lines of one kind in a payment's timeline.
@@ -244,7 +257,7 @@ impl Shop {
         let mut cursor = String::new();
         let (path, query) = list.split_once('?').unwrap_or((list, ""));
         loop {
-            let data = admin.get(&self.path(&format!("/{path}?limit=200&{query}{cursor}"))).data(200);
+            let data = self.seen(&mut admin, &format!("/{path}?limit=200&{query}{cursor}"));
             items.extend(data["items"].as_array().unwrap().iter().cloned());
             match data["nextCursor"].as_str() {
                 Some(next) => cursor = format!("&before={next}"),

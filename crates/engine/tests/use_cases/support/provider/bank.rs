@@ -96,9 +96,12 @@ impl AchTransfers for Bank {
         self.line.ask("accounts.retrieve", CallKind::ProviderRead, provider, sees).await
     }
 
-    async fn funds(&self, provider: &Provider) -> Call<Minor> {
+    async fn funds(&self, provider: &Provider) -> Option<Call<Minor>> {
+        if !self.line.offers("funds") {
+            return None;
+        }
         let funds = |records: &mut Records, _| Ok(records.funds.and_then(Minor::new).unwrap_or(Minor::MAX));
-        self.line.ask("accounts.balance", CallKind::ProviderRead, provider, funds).await
+        Some(self.line.ask("accounts.balance", CallKind::ProviderRead, provider, funds).await)
     }
 }
 

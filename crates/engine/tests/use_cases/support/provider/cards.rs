@@ -12,8 +12,8 @@ use tollgate_domain::{
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Cards, Charge, Component, Confirmation, Identified, OrderFault, Prepared, RejectionKind,
-    Subject,
+    Call, CallError, Captures, Cards, Charge, Charges, Component, Confirmation, Embedded, EmbeddedCards,
+    HostedCheckout, Identified, OrderFault, Prepared, Preparing, Refunds, RejectionKind, Subject,
 };
 use tollgate_vault::Secret;
 
@@ -36,66 +36,23 @@ impl ModelCards {
 
 #[async_trait]
 impl Cards for ModelCards {
-    fn confirmation(&self) -> Confirmation {
-        self.confirmation
+    fn hosted_checkout(&self) -> Option<&dyn HostedCheckout> {
+        self.line.offers("HostedCheckout").then_some(self as _)
     }
 
-    fn prepares_at_provider(&self, flow: Flow) -> bool {
-        self.confirmation == Confirmation::Look || flow == Flow::HostedCheckout
-    }
-
-    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
-        let open = |records: &mut Records, account| Ok(open(records, account, order));
-        self.line.ask("pages.create", CallKind::Command, provider, open).await
-    }
-
-    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
-        let reopen = |records: &mut Records, account| {
-            let page = records.pages.iter().find(|page| page.account == account && page.id == object);
-            let page = page.ok_or_else(|| rejected(RejectionKind::Missing))?;
-            let client_secret = Some(Secret::new(format!("secret of {}", page.id)));
-            Ok(Prepared { object: page.id.clone(), also: Vec::new(), checkout_url: None, client_secret })
-        };
-        self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, reopen).await
-    }
-
-    fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
-        Some(match prepared {
-            Some(prepared) => Component::PaymentElement {
-                publishable_key: provider.credential("publishableKey")?.to_owned(),
-                client_secret: prepared.client_secret.clone()?,
-                payment_intent_id: prepared.object.clone(),
-                script_url: "https://provider.example/script.js".to_owned(),
-            },
-            None => Component::WebPayments {
-                application_id: provider.credential("applicationId")?.to_owned(),
-                location_id: provider.credential("locationId")?.to_owned(),
-                environment: "sandbox",
-                script_url: "https://provider.example/script.js".to_owned(),
-            },
+    fn embedded(&self) -> Option<Embedded<'_>> {
+        self.line.offers("EmbeddedCards").then_some(match self.confirmation {
+            Confirmation::Look => Embedded::InBrowser(self),
+            Confirmation::Charge => Embedded::ByToken(self),
         })
     }
 
-    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport> {
-        let now = self.line.clock.time();
-        let charge = |records: &mut Records, account| sell(records, account, order, charge, now);
-        self.line.ask("payments.create", CallKind::Charge, provider, charge).await
+    fn captures(&self, _: Flow) -> Option<&dyn Captures> {
+        self.line.offers("Captures").then_some(self as _)
     }
 
-    async fn find_charge(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        from: Timestamp,
-        until: Timestamp,
-    ) -> Call<Option<ProviderReport>> {
-        let reference = order.id.to_string();
-        let find = |records: &mut Records, account| {
-            let mut ours =
-                records.sales.iter().filter(|sale| sale.account == account && sale.reference == reference);
-            Ok(ours.rfind(|sale| (from..=until).contains(&sale.at)).map(sale_report))
-        };
-        self.line.ask("payments.list", CallKind::ProviderRead, provider, find).await
+    fn refunds(&self) -> Option<&dyn Refunds> {
+        self.line.offers("Refunds").then_some(self as _)
     }
 
     async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
@@ -108,10 +65,6 @@ impl Cards for ModelCards {
         let is_taken = self.confirmation == Confirmation::Look || order.currency == Currency::USD;
         let fault = || OrderFault { field: "currency", message: "must be USD".to_owned() };
         Call { outcome: if is_taken { Ok(()) } else { Err(fault()) }, logs: Vec::new() }
-    }
-
-    fn amount_step(&self, _: Currency) -> u64 {
-        self.line.providers.records().amount_step.unwrap_or(1)
     }
 
     async fn read_by_name(
@@ -141,28 +94,6 @@ impl Cards for ModelCards {
         self.line.ask("disputes.list", CallKind::ProviderRead, provider, dispute).await
     }
 
-    async fn refund(
-        &self,
-        provider: &Provider,
-        _: &CardOrder,
-        payment: &str,
-        refund: &Refund,
-    ) -> Call<RefundReport> {
-        let make = |records: &mut Records, account| give_back(records, account, payment, refund);
-        self.line.ask("refunds.create", CallKind::Command, provider, make).await
-    }
-
-    async fn act_on_hold(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        payment: &str,
-        action: &HoldAction,
-    ) -> Call<ProviderReport> {
-        let act = |records: &mut Records, account| act_on_hold(records, account, order, payment, action);
-        self.line.ask("holds.change", CallKind::Command, provider, act).await
-    }
-
     async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
         let close = |records: &mut Records, account| {
             let is_it = |page: &&mut Page| page.account == account && page.id == object && !page.is_deleted;
@@ -186,6 +117,104 @@ impl Cards for ModelCards {
             Ok(Some(Identified { payment: Some(page.id.clone()), reference, dispute: page.dispute.clone() }))
         };
         self.line.ask("objects.retrieve", CallKind::ProviderRead, provider, identify).await
+    }
+}
+
+#[async_trait]
+impl Preparing for ModelCards {
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
+        let open = |records: &mut Records, account| Ok(open(records, account, order));
+        self.line.ask("pages.create", CallKind::Command, provider, open).await
+    }
+}
+
+impl HostedCheckout for ModelCards {}
+
+#[async_trait]
+impl EmbeddedCards for ModelCards {
+    async fn reopen(&self, provider: &Provider, object: &str) -> Call<Prepared> {
+        let reopen = |records: &mut Records, account| {
+            let page = records.pages.iter().find(|page| page.account == account && page.id == object);
+            let page = page.ok_or_else(|| rejected(RejectionKind::Missing))?;
+            let client_secret = Some(Secret::new(format!("secret of {}", page.id)));
+            Ok(Prepared { object: page.id.clone(), also: Vec::new(), checkout_url: None, client_secret })
+        };
+        self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, reopen).await
+    }
+
+    fn component(&self, provider: &Provider, prepared: &Prepared) -> Option<Component> {
+        Some(Component::PaymentElement {
+            publishable_key: provider.credential("publishableKey")?.to_owned(),
+            client_secret: prepared.client_secret.clone()?,
+            payment_intent_id: prepared.object.clone(),
+            script_url: "https://provider.example/script.js".to_owned(),
+        })
+    }
+}
+
+#[async_trait]
+impl Charges for ModelCards {
+    fn component(&self, provider: &Provider) -> Option<Component> {
+        Some(Component::WebPayments {
+            application_id: provider.credential("applicationId")?.to_owned(),
+            location_id: provider.credential("locationId")?.to_owned(),
+            environment: "sandbox",
+            script_url: "https://provider.example/script.js".to_owned(),
+        })
+    }
+
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport> {
+        let now = self.line.clock.time();
+        let charge = |records: &mut Records, account| sell(records, account, order, charge, now);
+        self.line.ask("payments.create", CallKind::Charge, provider, charge).await
+    }
+
+    async fn find_charge(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Call<Option<ProviderReport>> {
+        let reference = order.id.to_string();
+        let find = |records: &mut Records, account| {
+            let mut ours =
+                records.sales.iter().filter(|sale| sale.account == account && sale.reference == reference);
+            Ok(ours.rfind(|sale| (from..=until).contains(&sale.at)).map(sale_report))
+        };
+        self.line.ask("payments.list", CallKind::ProviderRead, provider, find).await
+    }
+}
+
+#[async_trait]
+impl Captures for ModelCards {
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport> {
+        let act = |records: &mut Records, account| act_on_hold(records, account, order, payment, action);
+        self.line.ask("holds.change", CallKind::Command, provider, act).await
+    }
+}
+
+#[async_trait]
+impl Refunds for ModelCards {
+    fn amount_step(&self, _: Currency) -> u64 {
+        self.line.providers.records().amount_step.unwrap_or(1)
+    }
+
+    async fn refund(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport> {
+        let make = |records: &mut Records, account| give_back(records, account, payment, refund);
+        self.line.ask("refunds.create", CallKind::Command, provider, make).await
     }
 }
 

@@ -25,7 +25,14 @@ impl ProviderChecks for Checks {
         (vec![check], logs)
     }
 
-    async fn register_webhook(&self, provider: &Provider, new: NewWebhook<'_>) -> Call<RegisteredWebhook> {
+    async fn register_webhook(
+        &self,
+        provider: &Provider,
+        new: NewWebhook<'_>,
+    ) -> Option<Call<RegisteredWebhook>> {
+        if !self.0.offers("register_webhook") {
+            return None;
+        }
         let register = self.0.ask("register_webhook", CallKind::Command, provider, |records, _| {
             let found = records.endpoints.iter().find(|endpoint| endpoint.url == new.url);
             if let Some(found) = found {
@@ -40,6 +47,6 @@ impl ProviderChecks for Checks {
             let secret = Some(new.secret.clone());
             Ok(RegisteredWebhook { id: "endpoint".to_owned(), is_new: true, secret })
         });
-        register.await
+        Some(register.await)
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tollgate_configuration::Provider;
 use tollgate_domain::Timestamp;
-use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, WebhookReader};
+use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, Webhooks};
 
 pub(crate) const WEBHOOK_SECRET: &str = "the webhooks' secret";
 pub(crate) const SIGNATURE: &str = "signature";
@@ -12,7 +12,7 @@ pub(super) struct Reader {
     pub(super) tells_of_other_sales: bool,
 }
 
-impl WebhookReader for Reader {
+impl Webhooks for Reader {
     fn tells_of_other_sales(&self) -> bool {
         self.tells_of_other_sales
     }

@@ -1,0 +1,178 @@
+//! Transfers and changes of the configuration that wait for people: what is to be approved, by whom it was, and the decision.
+
+use std::sync::Arc;
+
+use askama::Template;
+use axum::response::Response;
+use tollgate_domain::{
+    approval::{Approval, ApprovalState},
+    id::ApprovalId,
+};
+use tollgate_engine::{ApprovalSubject, DecideError, ports::ApprovalQuery};
+
+use crate::{
+    layout::{
+        format::{minor, second},
+        frame::Frame,
+        page::{self, Page, PageError},
+    },
+    pages::config::{self, ProposalView},
+    request::{signed_in::SignedIn, submitted::Submitted},
+};
+
+const SLICE: u32 = 50;
+
+struct Row {
+    id: String,
+    at: String,
+    state: &'static str,
+    is_open: bool,
+    progress: String,
+    reasons: String,
+    votes: Vec<String>,
+    subject: Subject,
+}
+
+enum Subject {
+    Transfer {
+        reference: String,
+        amount: String,
+        total: String,
+        receiver: String,
+        description: Option<String>,
+    },
+    Configuration {
+        by: String,
+        from_version: u64,
+        version: Option<u64>,
+    },
+}
+
+impl Row {
+    /// Decided from the list: everything about it is there.
+    fn is_transfer(&self) -> bool {
+        matches!(self.subject, Subject::Transfer { .. })
+    }
+
+    fn of(subject: &ApprovalSubject) -> Option<Self> {
+        let approval: &Approval = subject.approval()?;
+        let votes = approval.votes.iter().map(|vote| {
+            let what = if vote.approves { "Approved" } else { "Denied" };
+            format!("{what} by {}, {}", vote.name, second(vote.at))
+        });
+        let (at, subject) = match subject {
+            ApprovalSubject::Transfer(transfer) => {
+                let order = &transfer.order;
+                let subject = Subject::Transfer {
+                    reference: order.id.to_string(),
+                    amount: minor(order.fee.principal.into(), order.currency),
+                    total: minor(order.fee.total_debit, order.currency),
+                    receiver: format!("{}, {}, ····{}", order.account_name, order.bank_name, order.last_four),
+                    description: order.description.clone(),
+                };
+                (order.created_at, subject)
+            }
+            ApprovalSubject::Configuration(proposal) => {
+                let change = &proposal.change;
+                let (by, from_version) = (change.actor.clone(), change.from_version);
+                (change.at, Subject::Configuration { by, from_version, version: proposal.version })
+            }
+        };
+        Some(Self {
+            id: approval.id.to_string(),
+            at: second(at),
+            state: approval.state.as_str(),
+            is_open: approval.is_open(),
+            progress: format!("{} of {}", approval.approvals(), approval.count),
+            reasons: approval.reasons.join(", "),
+            votes: votes.collect(),
+            subject,
+        })
+    }
+}
+
+#[derive(Template)]
+#[template(path = "approvals.html")]
+struct ApprovalsPage {
+    frame: Frame,
+    rows: Vec<Row>,
+    shows_all: bool,
+    next: Option<String>,
+}
+
+pub(crate) async fn list(signed_in: SignedIn) -> Page {
+    let environment = signed_in.environment()?;
+    let frame = signed_in.frame("Approvals", "approvals").await?;
+    let shows_all = signed_in.query("all").is_some();
+    let before = signed_in.query("before").and_then(|text| text.parse::<ApprovalId>().ok());
+    let state = (!shows_all).then_some(ApprovalState::Required);
+    let found = signed_in
+        .console
+        .engine
+        .approvals(environment, ApprovalQuery { state, before, limit: SLICE })
+        .await?;
+    let is_full = u32::try_from(found.len()).is_ok_and(|count| count == SLICE);
+    let rows: Vec<_> = found.iter().filter_map(Row::of).collect();
+    let next = rows.last().filter(|_| is_full).map(|last| {
+        let rest = signed_in.query_without("before");
+        let joint = if rest.is_empty() { "" } else { "&" };
+        format!("?{rest}{joint}before={}", last.id)
+    });
+    page::render(&ApprovalsPage { frame, rows, shows_all, next })
+}
+
+/// What a proposed change of the configuration would do.
+pub(crate) async fn review(signed_in: SignedIn) -> Page {
+    let (environment, id) = (signed_in.environment()?, signed_in.path("approval")?);
+    let engine = &signed_in.console.engine;
+    let found = engine.approval(environment, id).await?.ok_or(PageError::Missing)?;
+    let ApprovalSubject::Configuration(proposal) = found else { return Err(PageError::Missing) };
+    let Some(change) = engine.proposed_change(&proposal).await? else {
+        let said = format!("It is {} already.", proposal.approval.state.as_str());
+        return Ok(signed_in.back(&format!("/console/{environment}/approvals?all=1"), &said));
+    };
+    let shown = ProposalView {
+        id,
+        by: proposal.change.actor.clone(),
+        at: second(proposal.change.at),
+        is_late: change.version != proposal.change.from_version,
+    };
+    config::show_proposal(&signed_in, environment, change, shown).await
+}
+
+pub(crate) async fn decide(form: Submitted) -> Result<Response, PageError> {
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let id: ApprovalId = form.field("approval").parse().map_err(|_| PageError::Missing)?;
+    let approves = match form.field("do") {
+        "approve" => true,
+        "deny" => false,
+        _ => return Err(PageError::Refused("Unknown action.".to_owned())),
+    };
+    let (engine, origin) = (Arc::clone(&signed_in.console.engine), signed_in.origin());
+    // A browser that goes away does not stop it half way.
+    let deciding = async move { Box::pin(engine.decide_approval(environment, id, approves, &origin)).await };
+    let host = signed_in.console.engine.host();
+    let decided = host.run(deciding).await.map_err(|error| PageError::Broken(error.to_string()))?;
+    let decided = decided.map_err(|error| match error {
+        DecideError::Missing => PageError::Missing,
+        DecideError::Store(error) => error.into(),
+        DecideError::Configure(error) => error.into(),
+        DecideError::NotAPerson | DecideError::Vote(_) | DecideError::Stale { .. } => {
+            PageError::Refused(format!("Nothing was changed: {error}."))
+        }
+    })?;
+    let state = decided.approval().map(|approval| approval.state);
+    let said = match (&decided, state) {
+        (ApprovalSubject::Configuration(proposal), Some(ApprovalState::Approved)) => {
+            format!("Approved; in force as version {}.", proposal.version.unwrap_or_default())
+        }
+        (ApprovalSubject::Configuration(_), _) => "Denied; the configuration stays as it is.".to_owned(),
+        (_, Some(ApprovalState::Approved)) => "Approved; the transfer is being sent.".to_owned(),
+        (_, Some(ApprovalState::Denied)) => {
+            "Denied; the transfer is canceled and its funds are available again.".to_owned()
+        }
+        _ => "Approved by you; the transfer waits for more people.".to_owned(),
+    };
+    Ok(signed_in.back(&format!("/console/{environment}/approvals"), &said))
+}

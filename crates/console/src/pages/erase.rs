@@ -1,0 +1,48 @@
+//! Erasing a customer's personal data.
+
+use askama::Template;
+use axum::response::Response;
+use tollgate_engine::CustomerName;
+
+use crate::{
+    layout::{
+        frame::Frame,
+        page::{self, Page, PageError},
+    },
+    request::{signed_in::SignedIn, submitted::Submitted},
+};
+
+#[derive(Template)]
+#[template(path = "erase.html")]
+struct ErasePage {
+    frame: Frame,
+}
+
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    let frame = signed_in.frame("Erase a customer", "payments").await?;
+    page::render(&ErasePage { frame })
+}
+
+pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let given = |name: &str| Some(form.field(name).to_owned()).filter(|text| !text.is_empty());
+    let customer = CustomerName { external_id: given("customer"), email: given("email") };
+    if customer.external_id.is_none() && customer.email.is_none() {
+        return Err(PageError::Refused("Give the customer's ID or email address.".to_owned()));
+    }
+    if !form.is_ticked("confirmed") {
+        return Err(PageError::Refused("Tick the box to erase the data: it cannot be restored.".to_owned()));
+    }
+    let erasure = signed_in.console.engine.erase_customer(environment, &customer, signed_in.origin()).await?;
+    let mut said = format!(
+        "Erased the personal data of {} card payments and {} transfers, and {} customer tokens.",
+        erasure.card_payments, erasure.transfers, erasure.customer_tokens
+    );
+    if !erasure.in_progress.is_empty() {
+        let waiting: Vec<_> = erasure.in_progress.iter().map(ToString::to_string).collect();
+        let waiting = waiting.join(", ");
+        said = format!("{said} Not ended yet, and not erased: {waiting}. Repeat it once they have.");
+    }
+    Ok(signed_in.back(&format!("/console/{environment}/erase"), &said))
+}

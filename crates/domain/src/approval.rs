@@ -1,0 +1,246 @@
+//! Approvals: what waits for people, who has decided, and what follows from it.
+//!
+//! Different people decide, not different names. Whoever issued somebody's token has seen it, so a decision made with it
+//! may be theirs, too: it counts as that of everybody who may hold the token, and two decisions count as those of two people
+//! only where nobody may hold both.
+
+use std::sync::Arc;
+
+use crate::{
+    id::{ApprovalId, KeyId, UserId},
+    routing::{Condition, Facts},
+    time::Timestamp,
+};
+
+/// A transfer that meets every condition waits until `count` different people have approved it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalRule {
+    pub id: Arc<str>,
+    pub conditions: Vec<ApprovalCondition>,
+    pub count: u32,
+}
+
+/// A condition of an approval rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApprovalCondition {
+    /// As in routing.
+    Payment(Condition),
+    /// Whether no transfer to the same bank account has been approved before.
+    FirstToAccount { id: Arc<str>, expected: bool },
+}
+
+/// What rules look at.
+#[derive(Debug, Clone, Copy)]
+pub struct ApprovalFacts<'a> {
+    pub payment: Facts<'a>,
+    pub first_to_account: bool,
+}
+
+impl ApprovalRule {
+    /// The field of the condition that routing does not have.
+    pub const FIRST_TO_ACCOUNT: &'static str = "firstToAccount";
+
+    /// Whether a transfer has to wait for this rule.
+    pub fn applies(&self, facts: &ApprovalFacts<'_>) -> bool {
+        self.conditions.iter().all(|condition| match condition {
+            ApprovalCondition::Payment(condition) => condition.holds(&facts.payment),
+            ApprovalCondition::FirstToAccount { expected, .. } => facts.first_to_account == *expected,
+        })
+    }
+
+    /// Whether the rule asks if the bank account is known.
+    pub fn asks_for_account(&self) -> bool {
+        self.conditions.iter().any(|it| matches!(it, ApprovalCondition::FirstToAccount { .. }))
+    }
+}
+
+/// Where an approval stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ApprovalState {
+    /// It waits for people.
+    Required,
+    Approved,
+    Denied,
+    /// What it was about was canceled before anybody decided.
+    Canceled,
+}
+
+impl ApprovalState {
+    pub const ALL: [Self; 4] = [Self::Required, Self::Approved, Self::Denied, Self::Canceled];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Required => "required",
+            Self::Approved => "approved",
+            Self::Denied => "denied",
+            Self::Canceled => "canceled",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == text)
+    }
+}
+
+/// What a person has decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vote {
+    pub user: UserId,
+    /// The name at that time.
+    pub name: String,
+    /// Everybody who may hold the credential it was made with.
+    pub people: Vec<UserId>,
+    pub approves: bool,
+    pub at: Timestamp,
+}
+
+/// What a transfer or a change of the configuration waits for, and who has decided so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    pub id: ApprovalId,
+    pub state: ApprovalState,
+    /// How many people have to approve.
+    pub count: u32,
+    /// The rules that ask for it, and the limits that it exceeds.
+    pub reasons: Vec<String>,
+    /// The key that made the transfer.
+    pub maker: Option<KeyId>,
+    /// Everybody who may have proposed the change of the configuration.
+    pub makers: Vec<UserId>,
+    pub votes: Vec<Vote>,
+    /// A digest of the bank account, where a rule asks whether it is known.
+    pub account: Option<[u8; 32]>,
+}
+
+/// Why a decision does not count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum VoteError {
+    /// It is approved, denied or canceled.
+    #[error("it is {} already", .0.as_str())]
+    Decided(ApprovalState),
+    /// The same person has decided before, or may have.
+    #[error("you have already approved it, or the person who issued your token has; another person must approve it")]
+    Repeated,
+    /// They made what is to be approved, or may have.
+    #[error(
+        "you created it, or issued the key or token it was created with, or your token was issued by someone who did; another person must approve it"
+    )]
+    Own,
+}
+
+impl Approval {
+    /// How many people have approved it.
+    pub fn approvals(&self) -> usize {
+        self.votes.iter().filter(|vote| vote.approves).count()
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.state == ApprovalState::Required
+    }
+
+    /// When the last missing approval was given.
+    pub fn approved_at(&self) -> Option<Timestamp> {
+        self.votes.last().filter(|_| self.state == ApprovalState::Approved).map(|vote| vote.at)
+    }
+
+    /// Takes a decision in. One denial is final, and so is the approval of as many people as it takes; nobody counts
+    /// twice, and nobody approves what they made. Whoever has approved may still deny.
+    pub fn vote(&mut self, vote: Vote, makers: &[UserId]) -> Result<(), VoteError> {
+        if !self.is_open() {
+            return Err(VoteError::Decided(self.state));
+        }
+        let approves = vote.approves;
+        let may_be_one_of = |others: &[UserId]| vote.people.iter().any(|person| others.contains(person));
+        if approves && (may_be_one_of(makers) || may_be_one_of(&self.makers)) {
+            return Err(VoteError::Own);
+        }
+        if approves && self.votes.iter().any(|earlier| may_be_one_of(&earlier.people)) {
+            return Err(VoteError::Repeated);
+        }
+        self.votes.push(vote);
+        if !approves {
+            self.state = ApprovalState::Denied;
+        } else if u32::try_from(self.approvals()).is_ok_and(|given| given >= self.count) {
+            self.state = ApprovalState::Approved;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn approval(count: u32) -> Approval {
+        Approval {
+            id: ApprovalId::from_bytes([1; 16]),
+            state: ApprovalState::Required,
+            count,
+            reasons: vec!["large".to_owned()],
+            maker: None,
+            makers: Vec::new(),
+            votes: Vec::new(),
+            account: None,
+        }
+    }
+
+    fn person(number: u8) -> UserId {
+        UserId::from_bytes([number; 16])
+    }
+
+    fn vote(user: u8, approves: bool) -> Vote {
+        Vote {
+            user: person(user),
+            name: format!("user {user}"),
+            people: vec![person(user)],
+            approves,
+            at: Timestamp::from_unix_millis(i64::from(user)),
+        }
+    }
+
+    #[test]
+    fn as_many_different_people_as_it_takes() {
+        let mut two = approval(2);
+        two.vote(vote(1, true), &[]).unwrap();
+        assert_eq!((two.state, two.approved_at()), (ApprovalState::Required, None));
+        assert_eq!(two.vote(vote(1, true), &[]), Err(VoteError::Repeated));
+        two.vote(vote(2, true), &[]).unwrap();
+        assert_eq!(two.state, ApprovalState::Approved);
+        assert_eq!(two.approved_at(), Some(Timestamp::from_unix_millis(2)));
+        assert_eq!(two.vote(vote(3, false), &[]), Err(VoteError::Decided(ApprovalState::Approved)));
+    }
+
+    #[test]
+    fn whoever_may_hold_a_token_may_have_used_it() {
+        let mut two = approval(2);
+        two.vote(vote(1, true), &[]).unwrap();
+        // The first issued the second one's token.
+        let second = Vote { people: vec![person(2), person(1)], ..vote(2, true) };
+        assert_eq!(two.vote(second.clone(), &[]), Err(VoteError::Repeated));
+        assert_eq!(two.vote(vote(3, true), &[person(3)]), Err(VoteError::Own));
+        two.makers = vec![person(4)];
+        let fifth = Vote { people: vec![person(5), person(4)], ..vote(5, true) };
+        assert_eq!(two.vote(fifth, &[]), Err(VoteError::Own));
+        assert_eq!(two.approvals(), 1);
+        // Nobody else is harmed by a denial.
+        two.vote(Vote { approves: false, ..second }, &[person(2)]).unwrap();
+        assert_eq!(two.state, ApprovalState::Denied);
+    }
+
+    #[test]
+    fn one_denial_is_final_also_by_whoever_has_approved() {
+        let mut denied = approval(2);
+        denied.vote(vote(1, true), &[]).unwrap();
+        denied.vote(vote(1, false), &[]).unwrap();
+        assert_eq!(denied.state, ApprovalState::Denied);
+        assert_eq!(denied.vote(vote(2, true), &[]), Err(VoteError::Decided(ApprovalState::Denied)));
+    }
+
+    #[test]
+    fn every_state_has_its_word() {
+        for state in ApprovalState::ALL {
+            assert_eq!(ApprovalState::parse(state.as_str()), Some(state));
+        }
+        assert_eq!(ApprovalState::parse("pending"), None);
+    }
+}

@@ -1,0 +1,47 @@
+//! The audit log.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use tollgate_domain::{
+    Timestamp,
+    audit_log::{AuditChain, AuditEntry, NewAuditEntry},
+    id::{EnvironmentId, UserId},
+};
+
+use super::{Store, StoreError};
+
+/// Which entries are wanted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditLogFilter {
+    pub user: Option<UserId>,
+    pub action: Option<String>,
+    pub environment: Option<EnvironmentId>,
+    pub subject: Option<String>,
+    pub from: Option<Timestamp>,
+    /// Exclusive.
+    pub until: Option<Timestamp>,
+}
+
+/// The part of the store that keeps the audit log. Entries are only ever added, one after another across all nodes, so
+/// that nothing a client's payment needs may write to it.
+#[async_trait]
+pub trait AuditLogStore: Send + Sync + 'static {
+    /// The same store, whose every unit that writes something adds these entries in the same transaction. A unit that
+    /// finds nothing to do, such as a repetition, adds none.
+    fn audited(&self, entries: Vec<NewAuditEntry>) -> Arc<dyn Store>;
+
+    /// Adds entries that go with no other change.
+    async fn add_audit_entries(&self, entries: &[NewAuditEntry]) -> Result<(), StoreError>;
+
+    /// Entries, newest first, below `before` if given.
+    async fn audit_log(
+        &self,
+        filter: &AuditLogFilter,
+        before: Option<u64>,
+        limit: u32,
+    ) -> Result<Vec<AuditEntry>, StoreError>;
+
+    /// Checks every entry against the hash before it, and the last one against the head.
+    async fn verify_audit_log(&self) -> Result<AuditChain, StoreError>;
+}

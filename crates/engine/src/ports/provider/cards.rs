@@ -1,0 +1,278 @@
+//! Card payments by what a provider offers of them.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tollgate_configuration::Provider;
+use tollgate_domain::{
+    Currency, Flow, Timestamp,
+    card::{CardOrder, ProviderReport},
+    hold::HoldAction,
+    refund::{Refund, RefundReport},
+    transaction::Dispute,
+};
+use tollgate_vault::Secret;
+
+use super::{Call, OrderFault};
+
+/// What a provider made for a payment to be paid on.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    /// Its name there: an intent, a session, a link.
+    pub object: String,
+    /// Other names the payment will come back under, such as an order's.
+    pub also: Vec<String>,
+    /// Where the customer pays, for hosted flows.
+    pub checkout_url: Option<String>,
+    /// What lets a browser pay, where the provider has such a thing. Handed out once and kept nowhere.
+    pub client_secret: Option<Secret>,
+}
+
+/// What a browser needs to draw the provider's component: nothing but what may be public.
+#[derive(Debug, Clone)]
+pub enum Component {
+    /// The first variant, `card_provider_a_payment_element`.
+    PaymentElement {
+        /// The provider's publishable key.
+        publishable_key: String,
+        /// What lets this browser pay this payment.
+        client_secret: Secret,
+        /// The payment intent.
+        payment_intent_id: String,
+        /// The script that draws it.
+        script_url: String,
+    },
+    /// The second variant, `card_provider_b_web_payments`.
+    WebPayments {
+        application_id: String,
+        location_id: String,
+        /// `sandbox` or `production`.
+        environment: &'static str,
+        /// The script that draws it.
+        script_url: String,
+    },
+}
+
+/// What an object that an event names belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identified {
+    /// The provider's name for the payment.
+    pub payment: Option<String>,
+    /// Our reference; a payment without one was made by somebody else.
+    pub reference: Option<String>,
+    /// The dispute, where the object is one.
+    pub dispute: Option<Dispute>,
+}
+
+/// A web domain registered with a provider, and what can be paid with there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegisteredDomain {
+    /// The provider's name for it.
+    pub id: String,
+    pub domain: String,
+    pub wallets: Vec<DomainWallet>,
+}
+
+/// One wallet on a registered domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DomainWallet {
+    /// Such as `apple_pay`.
+    pub name: String,
+    /// Whether the provider's component shows it on this domain.
+    pub is_active: bool,
+    /// Why not, in the provider's words.
+    pub problem: Option<String>,
+}
+
+/// How the payments of a provider's component are confirmed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Confirmation {
+    /// The browser has paid already: the provider is asked its outcome.
+    Look,
+    /// The browser has a token for the card: the provider is told to charge it.
+    Charge,
+}
+
+/// A card to charge.
+#[derive(Debug, Clone)]
+pub struct Charge {
+    /// The attempt's number: with the payment's id it makes the key.
+    pub number: u32,
+    /// The card's one-time token.
+    pub source: Secret,
+    /// Proof that the buyer was verified, in the older browser flow.
+    pub verification: Option<Secret>,
+    /// Where the provider sends its receipt.
+    pub buyer_email: Option<String>,
+}
+
+/// What to read at the provider.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subject<'a> {
+    /// What was made at preparation.
+    Object(&'a str),
+    /// The payment itself, by the provider's name for it.
+    Payment(&'a str),
+}
+
+/// How a provider's component is paid.
+#[derive(Clone, Copy)]
+pub enum Embedded<'a> {
+    /// The browser pays what the provider made for it.
+    InBrowser(&'a dyn EmbeddedCards),
+    /// The browser gets a token for the card, which is charged on our word. Nothing is made before that.
+    ByToken(&'a dyn Charges),
+}
+
+/// Card payments through one provider: what each can do, and which of the rest it offers.
+///
+/// Each method bounds its own tries and time. Commands carry an idempotency key made of the order's id (and the
+/// attempt's number), so that repeating one, also after a restart, does it once.
+#[async_trait]
+pub trait Cards: Send + Sync {
+    /// Pages of the provider's own.
+    fn hosted_checkout(&self) -> Option<&dyn HostedCheckout> {
+        None
+    }
+
+    /// A component in the caller's page.
+    fn embedded(&self) -> Option<Embedded<'_>> {
+        None
+    }
+
+    /// Payments of this flow that are only authorized at first.
+    fn captures(&self, _flow: Flow) -> Option<&dyn Captures> {
+        None
+    }
+
+    fn refunds(&self) -> Option<&dyn Refunds> {
+        None
+    }
+
+    /// What the provider would not take in an order, as far as that is known or can be read without making anything. Asked
+    /// before anything is recorded; not knowing is no fault.
+    async fn check_order(&self, _provider: &Provider, _order: &CardOrder) -> Call<(), OrderFault> {
+        Call { outcome: Ok(()), logs: Vec::new() }
+    }
+
+    /// Reads where a payment stands, with every refund of it.
+    async fn read(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        subject: Subject<'_>,
+    ) -> Call<ProviderReport>;
+
+    /// Reads where a payment stands by another of its names ([`Prepared::also`]), where what was made is gone. `None` if the
+    /// name does not lead to it.
+    async fn read_by_name(
+        &self,
+        _provider: &Provider,
+        _order: &CardOrder,
+        _name: &str,
+    ) -> Call<Option<ProviderReport>> {
+        Call { outcome: Ok(None), logs: Vec::new() }
+    }
+
+    /// Whether the current credentials see the account that the configuration names: then they are the same owner's as
+    /// those that named it before. `false` also where the provider names no accounts.
+    async fn can_access_account(&self, provider: &Provider) -> Call<bool>;
+
+    /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
+    /// `None` if there is none, or the provider cannot be asked.
+    async fn dispute(&self, provider: &Provider, payment: &str, known: Option<&str>)
+    -> Call<Option<Dispute>>;
+
+    /// Takes back what was made at preparation, so that nobody can pay on it anymore, and says where the payment then
+    /// stands: also where it turns out to have been paid.
+    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport>;
+
+    /// Asks which payment an object belongs to that an event names and nothing here knows; `None` if none.
+    async fn identify(&self, _provider: &Provider, _object: &str) -> Call<Option<Identified>> {
+        Call { outcome: Ok(None), logs: Vec::new() }
+    }
+
+    /// Registers a web domain for the wallets that the provider's component offers. `None` if the provider has no such
+    /// registration, or none that can be made by API.
+    async fn register_domain(&self, _provider: &Provider, _domain: &str) -> Option<Call<RegisteredDomain>> {
+        None
+    }
+}
+
+/// Payments for which the provider makes something before the customer pays.
+#[async_trait]
+pub trait Preparing: Send + Sync {
+    /// Makes what the customer pays on.
+    async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared>;
+}
+
+/// Payments on a page of the provider's own.
+pub trait HostedCheckout: Preparing {
+    /// How long a page can be paid at most; `None` if the provider sets no limit.
+    fn max_lifetime(&self) -> Option<Duration> {
+        None
+    }
+}
+
+/// Payments that the browser makes in the provider's component.
+#[async_trait]
+pub trait EmbeddedCards: Preparing {
+    /// What was made at preparation, once more with what lets a browser pay.
+    async fn reopen(&self, provider: &Provider, object: &str) -> Call<Prepared>;
+
+    /// What the browser needs. `None` if the configuration lacks something, which [`Provider::missing`] names.
+    fn component(&self, provider: &Provider, prepared: &Prepared) -> Option<Component>;
+}
+
+/// Payments that are made on our word, with a card's token from the browser.
+#[async_trait]
+pub trait Charges: Send + Sync {
+    /// What the browser needs. `None` if the configuration lacks something, which [`Provider::missing`] names.
+    fn component(&self, provider: &Provider) -> Option<Component>;
+
+    /// Charges a card. A decline is a [`RejectionKind::Declined`](super::RejectionKind::Declined).
+    async fn charge(&self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport>;
+
+    /// Looks for a charge that may have been made between two moments, under a key the provider may have forgotten.
+    async fn find_charge(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Call<Option<ProviderReport>>;
+}
+
+/// Money that is held first and captured or released later.
+#[async_trait]
+pub trait Captures: Send + Sync {
+    /// Captures money that is held, or releases it, by the provider's name for the payment and under the action's id as the
+    /// key. Says where the payment then stands, also where it turns out to have been captured or released before. A rejection
+    /// means that the money is still held.
+    async fn act_on_hold(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        action: &HoldAction,
+    ) -> Call<ProviderReport>;
+}
+
+/// Money that goes back to the card.
+#[async_trait]
+pub trait Refunds: Send + Sync {
+    /// The provider takes totals in multiples of this many minor units.
+    fn amount_step(&self, _currency: Currency) -> u64 {
+        1
+    }
+
+    /// Refunds some of a payment, by the provider's name for the payment, under the refund's id as the key. What the provider
+    /// makes of it carries that id, so that it is recognized in a report.
+    async fn refund(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        payment: &str,
+        refund: &Refund,
+    ) -> Call<RefundReport>;
+}

@@ -1,0 +1,80 @@
+//! What providers tell by themselves.
+
+use tollgate_configuration::Provider;
+use tollgate_domain::{Timestamp, transaction::Dispute};
+
+/// A webhook as it came.
+#[derive(Debug, Clone, Copy)]
+pub struct InboundWebhook<'a> {
+    /// The address the provider was told to send to, byte for byte.
+    pub url: &'a str,
+    /// The headers, names in lower case.
+    pub headers: &'a [(String, String)],
+    /// The body's bytes as they came.
+    pub body: &'a [u8],
+}
+
+/// Why a webhook is not believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum SignatureError {
+    /// There is no secret to check it with.
+    #[error("the provider's webhook secret is not configured")]
+    NoSecret,
+    /// It has no signature in the form this provider uses.
+    #[error("the signature is missing or malformed")]
+    Malformed,
+    /// It is too old, or from the future.
+    #[error("the signature timestamp is more than five minutes off")]
+    Stale,
+    /// The signature is not this body's.
+    #[error("the signature does not match")]
+    Forged,
+}
+
+/// What a provider tells, as far as it concerns us.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct WebhookNotice {
+    /// The provider's own id of the event.
+    pub event: String,
+    /// The provider's word for what happened.
+    pub kind: String,
+    /// Whether it is of a kind that can change anything here.
+    pub relevant: bool,
+    /// The provider's names by which the payment may be known here, the most particular first.
+    pub objects: Vec<String>,
+    /// The provider's name for the payment, where reading it by that tells most.
+    pub payment: Option<String>,
+    /// Our reference, as the event has it.
+    pub reference: Option<String>,
+    /// A dispute's news, which cannot be read elsewhere.
+    pub dispute: Option<Dispute>,
+    /// All that the event says it is about, where it says no more: [`Cards::identify`](super::Cards::identify) tells which payment that is.
+    pub names_only: Option<String>,
+    /// The provider only tests whether its events arrive.
+    pub is_ping: bool,
+}
+
+/// An event that is signed and still cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the event cannot be read: {0}")]
+pub struct UnreadableEvent(pub String);
+
+/// Reads a wire's webhooks: first whether to believe them, then what they say.
+pub trait Webhooks: Send + Sync {
+    /// Checks the signature on the raw bytes and, where the provider has one, its time.
+    fn verify(
+        &self,
+        provider: &Provider,
+        delivery: InboundWebhook<'_>,
+        now: Timestamp,
+    ) -> Result<(), SignatureError>;
+
+    /// What a verified body says.
+    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent>;
+
+    /// Whether webhooks come for everything that is sold under the account, most of which may have nothing to do with this
+    /// service. Those are dropped, not kept.
+    fn tells_of_other_sales(&self) -> bool {
+        false
+    }
+}

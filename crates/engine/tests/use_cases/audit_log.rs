@@ -1,0 +1,121 @@
+//! The audit log: every change an operator makes, by whom, with what it was before and is now, and no secret.
+
+use serde_json::{Value, json};
+use tollgate_configuration::ForcedCircuit;
+use tollgate_domain::{
+    audit_log::{ActorKind, AuditEntry},
+    id::UserId,
+    ledger::Cause,
+    tenant::KeyKind,
+};
+use tollgate_engine::{Audited, Origin, ports::AuditLogFilter};
+
+use crate::support::{
+    config::{self, INTENTS},
+    requests::{move_order, origin},
+    world::World,
+};
+
+async fn entries(world: &World, action: &str) -> Vec<AuditEntry> {
+    let filter = AuditLogFilter { action: Some(action.to_owned()), ..AuditLogFilter::default() };
+    world.store.audit_log(&filter, None, 100).await.unwrap()
+}
+
+fn json_of(text: Option<&String>) -> Value {
+    text.map(|text| serde_json::from_str(text).unwrap()).unwrap_or_default()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_is_recorded_with_who_made_it_and_what_it_did() {
+    let world = World::new().await;
+    let ada = Origin {
+        actor: "Ada <ada@example.com>".to_owned(),
+        request: "req_ada".to_owned(),
+        kind: ActorKind::User(UserId::from_bytes([7; 16])),
+        address: Some([192, 0, 2, 7].into()),
+        people: vec![UserId::from_bytes([7; 16])],
+    };
+    let key = world.engine().issue_key(world.environment, KeyKind::Secret, ada.clone()).await.unwrap();
+    let [found] = entries(&world, "key.issue").await.try_into().unwrap();
+    let entry = &found.entry;
+    assert_eq!((entry.actor.kind, &entry.actor.name), (ada.kind, &ada.actor));
+    assert_eq!((entry.address, &entry.request), (ada.address, &ada.request));
+    assert_eq!(entry.subject, key.record.id.to_string());
+    assert_eq!((entry.environment, entry.organization.is_some()), (Some(world.environment), true));
+    assert!(!format!("{entry:?}").contains(key.key.expose()));
+
+    let order = || move_order(Cause::Fund, 500, "once");
+    for _ in 0..2 {
+        world.engine().move_funds(world.environment, order(), &ada).await.unwrap();
+    }
+    let funded = entries(&world, "wallet.fund").await;
+    assert_eq!(
+        funded.iter().filter(|found| found.entry.request == "req_ada").count(),
+        1,
+        "a repetition is none"
+    );
+    assert_eq!(json_of(funded[0].entry.after.as_ref())["amountMinor"], json!("500"));
+    assert_eq!(world.store.verify_audit_log().await.unwrap().problem, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_configuration_is_recorded_by_what_differs_and_without_its_secrets() {
+    let world = World::new().await;
+    let mut document = config::document();
+    let before = entries(&world, "config.replace").await.len();
+    document["settings"] = json!({ "secretKeyForPreparation": true });
+    world.configure(document).await;
+    let found = entries(&world, "config.replace").await;
+    assert_eq!(found.len(), before + 1);
+    let (from, to) = (json_of(found[0].entry.before.as_ref()), json_of(found[0].entry.after.as_ref()));
+    assert_eq!(from["version"].as_u64().unwrap() + 1, to["version"].as_u64().unwrap());
+    let paths: Vec<_> =
+        to["changes"].as_array().unwrap().iter().map(|change| change["path"].clone()).collect();
+    assert_eq!(paths, ["settings.secretKeyForPreparation"]);
+    // The first version has everything in it, masked.
+    let first = found.last().unwrap().entry.after.clone().unwrap();
+    assert!(first.contains("********"), "{first}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_the_configuration_goes_by_what_was_meant() {
+    let world = World::new().await;
+    let first = world.engine().config(world.environment).await.unwrap().version;
+    let forced = Some(ForcedCircuit::Open);
+    let version = world.engine().force_circuit(world.environment, INTENTS, forced, origin()).await.unwrap();
+    let [found] = entries(&world, "circuit.force").await.try_into().unwrap();
+    assert_eq!(found.entry.subject, INTENTS);
+    let to = json_of(found.entry.after.as_ref());
+    assert_eq!(to["version"], json!(version));
+    assert!(to["changes"][0]["path"].as_str().unwrap().starts_with("settings.circuit"), "{to}");
+    world.engine().restore_config(world.environment, first, version, origin()).await.unwrap();
+    assert_eq!(entries(&world, "config.restore").await.len(), 1);
+    assert_eq!(world.store.verify_audit_log().await.unwrap().problem, None);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rotated_key_and_its_replacement_both_have_their_entry() {
+    let world = World::new().await;
+    let old = world.engine().issue_key(world.environment, KeyKind::Secret, origin()).await.unwrap().record;
+    let grace = std::time::Duration::from_mins(1);
+    let new = world.engine().rotate_key(world.environment, old.id, grace, origin()).await.unwrap().record;
+    world.engine().revoke_key(world.environment, old.id, origin()).await.unwrap();
+    world.engine().revoke_key(world.environment, old.id, origin()).await.unwrap();
+    let changes = world.engine().key_changes(world.environment, &[old.clone(), new.clone()]).await.unwrap();
+    let changes: Vec<_> = changes.iter().map(|change| (change.key, change.action.as_str())).collect();
+    assert_eq!(
+        changes,
+        [(old.id, "issued"), (old.id, "rotated"), (old.id, "revoked"), (new.id, "issued")],
+        "a repetition is none"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_has_no_change_of_its_own_is_recorded_by_itself() {
+    let world = World::new().await;
+    let viewed = Audited::new("payment.view", "pay_\u{0}1").in_environment(world.environment);
+    world.engine().record_action(&origin(), viewed).await.unwrap();
+    let [found] = entries(&world, "payment.view").await.try_into().unwrap();
+    assert_eq!(found.entry.subject, "pay_1", "what no database holds is left out");
+    assert_eq!(found.entry.actor.kind, ActorKind::System);
+}

@@ -1,0 +1,134 @@
+//! Forgetting people, on request and after some time.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::{sync::watch, time::sleep};
+use tollgate_domain::{
+    Flow, ServiceReference,
+    ach::AchProviderStatus,
+    card::ProviderStatus,
+    customer::Customer,
+    id::{PaymentId, TransferId},
+    transaction::Status,
+};
+use tollgate_engine::{CustomerName, Erasure, PrepareRequest};
+
+use crate::support::{
+    config,
+    requests::{card_request, look_at, origin},
+    world::World,
+};
+
+const DAY: Duration = Duration::from_hours(24);
+
+async fn prepared(world: &World, email: &str) -> PaymentId {
+    let request = PrepareRequest {
+        description: Some(format!("A gift for {email}")),
+        customer_name: Some("Ada Lovelace".to_owned()),
+        customer_email: Some(email.to_owned()),
+        ..card_request(Flow::PaymentComponent, 10_000)
+    };
+    let payment = world.engine().prepare(&world.view(), request, "req_prepare").await.unwrap().payment;
+    payment.order.id
+}
+
+async fn paid(world: &World, email: &str) -> PaymentId {
+    let id = prepared(world, email).await;
+    let object = world.payment(id).await.progress.object.unwrap();
+    world.providers.records().pages.last_mut().unwrap().status = ProviderStatus::Succeeded;
+    world.confirm(id, look_at(&object)).await.unwrap();
+    id
+}
+
+async fn sent(world: &World, key: &str) -> TransferId {
+    world.send(key, 1_000).await.unwrap().transfer.order.id
+}
+
+async fn settle(world: &World, id: TransferId) {
+    world.providers.records().transfer().status = AchProviderStatus::Settled;
+    // It is looked at for some days after its arrival, since it may still come back.
+    for _ in 0..8 {
+        sleep(3 * DAY).await;
+        world.resolve().await;
+    }
+    assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(Status::Succeeded));
+}
+
+async fn erase(world: &World, external_id: &str) -> Erasure {
+    let customer = CustomerName { external_id: Some(external_id.to_owned()), email: None };
+    world.engine().erase_customer(world.environment, &customer, origin()).await.unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_customer_is_forgotten_everywhere_and_nobody_else_is() {
+    let world = World::new().await;
+    let engine = world.engine();
+    // The same person by another spelling, and somebody else.
+    let (hers, others) = (paid(&world, "ADA@example.com").await, paid(&world, "grace@example.com").await);
+    let transfer = sent(&world, "a key of hers").await;
+    let token = |external_id: &str, email: &str| Customer {
+        external_id: external_id.to_owned(),
+        email: email.to_owned(),
+        first_name: "Ada".to_owned(),
+        last_name: "Lovelace".to_owned(),
+        phone: None,
+        metadata: "{}".to_owned(),
+    };
+    let view = world.view();
+    for customer in [token("customer", "ada@second.example"), token("other", "grace@example.com")] {
+        let key = format!("key of {}", customer.email);
+        engine.issue_token_once(&view, &customer, &key).await.unwrap();
+    }
+    let by_second_address = paid(&world, "ada@second.example").await;
+
+    let first = erase(&world, "customer").await;
+    let in_progress = vec![ServiceReference::Ach(transfer)];
+    assert_eq!(first, Erasure { card_payments: 2, transfers: 0, customer_tokens: 1, in_progress });
+    settle(&world, transfer).await;
+    let second = erase(&world, "customer").await;
+    assert_eq!(second, Erasure { transfers: 1, ..Erasure::default() });
+    assert_eq!(erase(&world, "customer").await, Erasure::default(), "nothing is left");
+
+    for id in [hers, by_second_address] {
+        let order = world.payment(id).await.order;
+        assert_eq!((order.customer_name, order.customer_email, order.description), (None, None, None));
+    }
+    let kept = world.payment(others).await.order;
+    assert_eq!(kept.customer_email.as_deref(), Some("grace@example.com"));
+    assert_eq!(kept.customer_name.as_deref(), Some("Ada Lovelace"), "a name alone is nobody's");
+    let order = world.transfer(transfer).await.unwrap().order;
+    assert!(!format!("{order:?}").contains("Ada"), "{order:?}");
+    // What is done with it later still works.
+    world.resolve().await;
+    world.deliver().await;
+    world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn personal_data_goes_after_as_many_days_as_the_environment_says() {
+    let world = World::new().await;
+    let old = paid(&world, "ada@example.com").await;
+    let pass = async || {
+        while world.store.index_events(100).await.unwrap() > 0 {}
+        let (stop, stopped) = watch::channel(false);
+        let stopping = async {
+            sleep(Duration::from_mins(3)).await;
+            stop.send_replace(true);
+        };
+        tokio::join!(world.engine().retain_until(stopped), stopping);
+    };
+    sleep(20 * DAY).await;
+    let young = paid(&world, "grace@example.com").await;
+    sleep(20 * DAY).await;
+    world.resolve().await;
+    pass().await;
+    assert!(world.payment(old).await.order.customer_email.is_some(), "for ever, unless set");
+    let mut document = config::document();
+    document["settings"] = json!({"retention": {"customerDataDays": 30}});
+    world.configure(document).await;
+    pass().await;
+    assert_eq!(world.payment(old).await.order.customer_email, None);
+    assert!(world.payment(young).await.order.customer_email.is_some());
+    world.check().await;
+}

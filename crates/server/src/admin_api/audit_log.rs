@@ -1,0 +1,135 @@
+//! `GET /admin/v1/audit-log`: who did what, newest first, and the same as JSON lines.
+
+use axum::{body::Body, response::Response};
+use data_encoding::HEXLOWER;
+use http::{HeaderValue, header};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use tollgate_domain::audit_log::AuditEntry;
+use tollgate_engine::{Audited, ports::AuditLogFilter};
+use utoipa::ToSchema;
+
+use crate::{
+    admin_api::{operator::Operator, paging::ListResponse},
+    json::timestamp::rfc3339,
+    reference::{scalars, words},
+    request::location::QueryReader,
+    response::{
+        error::ApiError,
+        respond::{self, ApiResult},
+    },
+};
+
+pub(crate) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
+
+/// Entries that are read for an export at a time, and in all. What follows is exported with the last one's `before`.
+const EXPORT_SLICE: u32 = 1_000;
+const MAX_EXPORT_ENTRIES: usize = 20_000;
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = AuditLogEntry)]
+pub(crate) struct EntryResponse {
+    /// Counts up from 1 without gaps.
+    sequence: u64,
+    #[schema(value_type = scalars::Moment)]
+    at: String,
+    #[schema(value_type = words::ActorKind)]
+    actor_kind: &'static str,
+    #[schema(required)]
+    user_id: Option<String>,
+    actor: String,
+    /// Where the request came from.
+    #[schema(required)]
+    address: Option<String>,
+    request_id: String,
+    /// What was done, such as `key.issue`.
+    action: String,
+    #[schema(required)]
+    organization_id: Option<String>,
+    #[schema(required)]
+    environment_id: Option<String>,
+    /// The ID or reference of what it was done to.
+    subject: String,
+    #[schema(value_type = Option<Object>, required)]
+    before: Option<Box<RawValue>>,
+    #[schema(value_type = Option<Object>, required)]
+    after: Option<Box<RawValue>>,
+    /// SHA-256 of this entry and of the hash before it.
+    hash: String,
+}
+
+impl EntryResponse {
+    pub(crate) fn of(read: AuditEntry) -> Self {
+        let AuditEntry { sequence, entry, hash } = read;
+        let json = |text: Option<String>| text.and_then(|text| RawValue::from_string(text).ok());
+        Self {
+            sequence,
+            at: rfc3339(entry.at),
+            actor_kind: entry.actor.kind.as_str(),
+            user_id: entry.actor.kind.user().map(|id| id.to_string()),
+            actor: entry.actor.name,
+            address: entry.address.map(|address| address.to_string()),
+            request_id: entry.request,
+            action: entry.action,
+            organization_id: entry.organization.map(|id| id.to_string()),
+            environment_id: entry.environment.map(|id| id.to_string()),
+            subject: entry.subject,
+            before: json(entry.before),
+            after: json(entry.after),
+            hash: HEXLOWER.encode(&hash),
+        }
+    }
+}
+
+fn filter(query: &mut QueryReader<'_>) -> (AuditLogFilter, Option<u64>) {
+    // What no database holds finds nothing; that it is not asked spares it a question it would refuse.
+    let rule = "must not have control characters";
+    let mut text = |name| {
+        query
+            .value_as(name, rule, |text: &str| (!text.chars().any(char::is_control)).then(|| text.to_owned()))
+    };
+    let (action, subject) = (text("action"), text("subject"));
+    let filter = AuditLogFilter {
+        user: query.value("userId"),
+        action,
+        environment: query.value("environmentId"),
+        subject,
+        from: query.moment("from"),
+        until: query.moment("until"),
+    };
+    (filter, query.value("before"))
+}
+
+pub(crate) async fn list(operator: Operator) -> ApiResult {
+    let mut query = operator.query();
+    let ((filter, before), limit) = (filter(&mut query), query.limit());
+    query.finish()?;
+    let entries = operator.app.engine.audit_log(&filter, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(entries, limit, EntryResponse::of, |it| it.sequence))
+}
+
+/// That somebody took the log away is in it before they have it.
+pub(crate) async fn export(operator: Operator) -> ApiResult {
+    let mut query = operator.query();
+    let (filter, mut before) = filter(&mut query);
+    query.finish()?;
+    let engine = &operator.app.engine;
+    engine.record_action(&operator.origin, Audited::new("audit_log.export", "")).await?;
+    let mut text = Vec::new();
+    let mut count = 0_usize;
+    while count < MAX_EXPORT_ENTRIES {
+        let entries = engine.audit_log(&filter, before, EXPORT_SLICE).await?;
+        let Some(last) = entries.last() else { break };
+        before = Some(last.sequence);
+        count = count.saturating_add(entries.len());
+        for entry in entries {
+            let failed = |error: serde_json::Error| ApiError::internal(error.to_string());
+            serde_json::to_writer(&mut text, &EntryResponse::of(entry)).map_err(failed)?;
+            text.push(b'\n');
+        }
+    }
+    let mut response = Response::new(Body::from(text));
+    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON_LINES));
+    Ok(response)
+}

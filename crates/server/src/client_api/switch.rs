@@ -1,0 +1,84 @@
+//! `POST /client/v1/payments/component/<reference>/switch`: a declined component makes way for one at the next provider.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use serde::Deserialize;
+use tollgate_engine::{SwitchError, ports::StoreError};
+use utoipa::ToSchema;
+
+use crate::{
+    client_api::{
+        caller::{Backend, run_to_completion},
+        payments::no_such_payment,
+    },
+    reference::scalars,
+    request::{
+        body,
+        fields::{self, FieldErrors, Raw},
+    },
+    response::{
+        error::ApiError,
+        error_code::ErrorCode,
+        payment as payment_response,
+        respond::{self, ApiResult},
+    },
+};
+
+/// Longer than any provider's name in a configuration.
+const MAX_PROVIDER_LENGTH: usize = 160;
+
+type ProviderText = scalars::Line<MAX_PROVIDER_LENGTH>;
+
+#[derive(Deserialize, ToSchema)]
+#[schema(as = SwitchRequest)]
+pub(crate) struct SwitchBody<'a> {
+    /// The provider where the card was declined: the payment's `provider` as you know it.
+    #[serde(borrow)]
+    #[schema(value_type = ProviderText, inline, required)]
+    from: Raw<'a>,
+}
+
+pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
+    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+    let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
+    let from = read(&body)?;
+    let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
+    let switching = async move {
+        Box::pin(engine.switch_component(&caller.view, reference, &from, &caller.request)).await
+    };
+    let switched = run_to_completion(&app.engine, switching).await??;
+    let response = payment_response::prepared(&switched);
+    if switched.replayed {
+        respond::ok(&response).map(respond::replayed)
+    } else {
+        respond::created(&response)
+    }
+}
+
+fn read(bytes: &[u8]) -> Result<String, ApiError> {
+    let body: SwitchBody<'_> = body::parse_object(bytes)?;
+    let mut errors = FieldErrors::default();
+    let from = fields::required_text("from", body.from, MAX_PROVIDER_LENGTH, &mut errors);
+    fields::complete(errors, from)
+}
+
+impl From<SwitchError> for ApiError {
+    fn from(error: SwitchError) -> Self {
+        match error {
+            SwitchError::Missing => no_such_payment(),
+            SwitchError::NotSwitchable(why) => Self::new(ErrorCode::NotSwitchable, why),
+            SwitchError::Provider(error) => error.into(),
+            SwitchError::Unfinished(reference) => Self::outcome_unknown(
+                "The switch has begun and is not finished; send the same request again.",
+                format!("switch of {reference} not finished"),
+            )
+            .about(&reference),
+            SwitchError::Store(StoreError::Unknown(why)) => Self::outcome_unknown(
+                "It is unknown whether the switch was recorded; send the same request again.",
+                why,
+            ),
+            SwitchError::Store(error) => error.into(),
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! The audit log: a chain in which every entry's hash covers the one before.
+
+use sha2::{Digest as _, Sha256};
+use tollgate_domain::{
+    audit_log::{ActorKind, AuditActor, AuditChain, AuditEntry, NewAuditEntry},
+    id::{EnvironmentId, KeyId, UserId},
+};
+use tollgate_engine::ports::{AuditLogFilter, KeyAction, KeyChange};
+
+use crate::prelude::*;
+
+/// Entries that are verified at a time.
+const BATCH: u32 = 1_000;
+/// Beyond this many changes of one page of keys the oldest are enough.
+const MAX_KEY_CHANGES: u32 = 1_000;
+
+/// The columns that [`read`] takes.
+macro_rules! entry_columns {
+    () => {
+        "sequence, at, actor_kind, user_id, actor, address, request, action, organization_id, environment_id, subject,
+         before_json, after_json, hash"
+    };
+}
+
+struct Head {
+    entries: u64,
+    hash: [u8; 32],
+}
+
+fn read_head(cells: &mut Cells<'_>) -> Result<Head, Fault> {
+    Ok(Head { entries: cells.count("number of audit log entries")?, hash: cells.digest()? })
+}
+
+fn read(cells: &mut Cells<'_>) -> Result<AuditEntry, Fault> {
+    let sequence = cells.count("place in the audit log")?;
+    let at = cells.moment()?;
+    let (kind, user) = (cells.text()?, cells.id_or_none()?);
+    let kind = ActorKind::parse(&kind, user).ok_or(CorruptRow("actor of an audit log entry"))?;
+    let name = cells.text()?;
+    let address = cells.text_or_none()?.map(|address| address.parse());
+    let address = address.transpose().map_err(|_| CorruptRow("address of an audit log entry"))?;
+    let entry = NewAuditEntry {
+        at,
+        actor: AuditActor { kind, name },
+        address,
+        request: cells.text()?,
+        action: cells.text()?,
+        organization: cells.id_or_none()?,
+        environment: cells.id_or_none()?,
+        subject: cells.text()?,
+        before: cells.text_or_none()?,
+        after: cells.text_or_none()?,
+    };
+    Ok(AuditEntry { sequence, entry, hash: cells.digest()? })
+}
+
+/// The hash of an entry in this place. Where one field ends and the next begins counts, and so does what is left out.
+fn chained(before: &[u8; 32], sequence: u64, entry: &NewAuditEntry) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    hash.update(before);
+    hash.update(sequence.to_be_bytes());
+    hash.update(entry.at.unix_millis().to_be_bytes());
+    let user = entry.actor.kind.user().map(|id| id.to_string());
+    let address = entry.address.map(|address| address.to_string());
+    let organization = entry.organization.map(|id| id.to_string());
+    let environment = entry.environment.map(|id| id.to_string());
+    for field in [
+        Some(entry.actor.kind.as_str()),
+        user.as_deref(),
+        Some(entry.actor.name.as_str()),
+        address.as_deref(),
+        Some(entry.request.as_str()),
+        Some(entry.action.as_str()),
+        organization.as_deref(),
+        environment.as_deref(),
+        Some(entry.subject.as_str()),
+        entry.before.as_deref(),
+        entry.after.as_deref(),
+    ] {
+        let length = field.and_then(|text| u64::try_from(text.len()).ok()).unwrap_or(u64::MAX);
+        hash.update(length.to_be_bytes());
+        hash.update(field.unwrap_or_default());
+    }
+    hash.finalize().into()
+}
+
+/// Adds entries at the end. The head stays locked until the unit is done, so that this comes last in it.
+pub(crate) async fn append<S: Session>(s: &mut S, entries: &[NewAuditEntry]) -> Result<(), Fault> {
+    let sql = S::DIALECT.locked("SELECT entries, hash FROM audit_head");
+    let mut head = s.query_one(&sql, values![], read_head).await?;
+    for entry in entries {
+        let sequence = head.entries.saturating_add(1);
+        head = Head { entries: sequence, hash: chained(&head.hash, sequence, entry) };
+        let sql = concat!(
+            "INSERT INTO audit_log (",
+            entry_columns!(),
+            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+        );
+        let address = entry.address.map(|address| address.to_string());
+        let values = values![
+            rows::version(sequence),
+            entry.at,
+            entry.actor.kind.as_str(),
+            entry.actor.kind.user(),
+            &entry.actor.name,
+            address.as_deref(),
+            &entry.request,
+            &entry.action,
+            entry.organization,
+            entry.environment,
+            &entry.subject,
+            entry.before.as_deref(),
+            entry.after.as_deref(),
+            &head.hash
+        ];
+        s.execute(sql, values).await?;
+    }
+    let sql = "UPDATE audit_head SET entries = $1, hash = $2";
+    s.execute(sql, values![rows::version(head.entries), &head.hash]).await?;
+    Ok(())
+}
+
+/// Adds entries that go with no other change.
+pub(crate) async fn add<S: Session>(s: &mut S, entries: &[NewAuditEntry]) -> Result<Effect<()>, Fault> {
+    append(s, entries).await?;
+    Ok(Effect::Written(()))
+}
+
+/// The statement of a list, and the values its conditions ask for.
+pub(crate) fn list_sql(filter: &AuditLogFilter, before: Option<u64>, limit: u32) -> (String, Vec<Value<'_>>) {
+    let mut sql = String::from(concat!(
+        "SELECT ",
+        entry_columns!(),
+        " FROM audit_log WHERE sequence < $1 AND at >= $2 AND at < $3"
+    ));
+    let from = filter.from.map_or(i64::MIN, |from| from.unix_millis());
+    let until = filter.until.map_or(i64::MAX, |until| until.unix_millis());
+    let mut values: Vec<Value<'_>> =
+        vec![before.map_or(i64::MAX, rows::version).into(), from.into(), until.into()];
+    let conditions: [(&str, Option<Value<'_>>); 4] = [
+        ("user_id", filter.user.map(Value::from)),
+        ("action", filter.action.as_deref().map(Value::from)),
+        ("environment_id", filter.environment.map(Value::from)),
+        ("subject", filter.subject.as_deref().map(Value::from)),
+    ];
+    for (column, value) in conditions {
+        let Some(value) = value else { continue };
+        values.push(value);
+        sql.extend([format!(" AND {column} = ${}", values.len())]);
+    }
+    values.push(limit.into());
+    sql.extend([format!(" ORDER BY sequence DESC LIMIT ${}", values.len())]);
+    (sql, values)
+}
+
+pub(crate) async fn list<S: Session>(
+    s: &mut S,
+    filter: &AuditLogFilter,
+    before: Option<u64>,
+    limit: u32,
+) -> Result<Vec<AuditEntry>, Fault> {
+    let (sql, values) = list_sql(filter, before, limit);
+    s.query(&sql, &values, read).await
+}
+
+/// The texts of ids sort as the ids do.
+pub(crate) const OF_KEYS: &str =
+    "SELECT subject, action, user_id, after_json, actor, request, at FROM audit_log
+     WHERE environment_id = $1 AND subject >= $2 AND subject <= $3 AND action IN ($4, $5, $6)
+     ORDER BY subject, sequence LIMIT $7";
+
+/// What was done to the keys from `first` to `last`.
+pub(crate) async fn of_keys<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    first: KeyId,
+    last: KeyId,
+) -> Result<Vec<KeyChange>, Fault> {
+    let [issued, rotated, revoked] = KeyAction::ALL.map(KeyAction::audited);
+    let (first, last) = (first.to_string(), last.to_string());
+    let values = values![environment, first, last, issued, rotated, revoked, MAX_KEY_CHANGES];
+    s.query(OF_KEYS, values, read_key_change).await
+}
+
+/// What an entry says about who may have made the change.
+fn people(user: Option<UserId>, after: Option<&str>) -> Result<Vec<UserId>, Fault> {
+    #[derive(Default, serde::Deserialize)]
+    struct After {
+        #[serde(default)]
+        people: Vec<String>,
+    }
+    const CORRUPT: CorruptRow = CorruptRow("people of an audit log entry");
+    let after: After = after.map_or(Ok(After::default()), serde_json::from_str).map_err(|_| CORRUPT)?;
+    let others: Result<Vec<UserId>, _> =
+        after.people.iter().map(|id| id.parse().map_err(|_| CORRUPT)).collect();
+    let others = others?.into_iter().filter(|other| Some(*other) != user);
+    Ok(user.into_iter().chain(others).collect())
+}
+
+fn read_key_change(cells: &mut Cells<'_>) -> Result<KeyChange, Fault> {
+    Ok(KeyChange {
+        key: cells.word("id of a key", |text| text.parse().ok())?,
+        action: cells.word("change of a key", KeyAction::parse)?,
+        people: {
+            let (user, after) = (cells.id_or_none()?, cells.text_or_none()?);
+            people(user, after.as_deref())?
+        },
+        actor: cells.text()?,
+        request: cells.text()?,
+        at: cells.moment()?,
+    })
+}
+
+/// Walks the chain from its first entry to its head, and says what is wrong first.
+pub(crate) async fn verify<S: Session>(s: &mut S) -> Result<AuditChain, Fault> {
+    let head = s.query_one("SELECT entries, hash FROM audit_head", values![], read_head).await?;
+    let mut seen = Head { entries: 0, hash: [0; 32] };
+    let mut problem = None;
+    while problem.is_none() {
+        let sql = concat!(
+            "SELECT ",
+            entry_columns!(),
+            " FROM audit_log WHERE sequence > $1 ORDER BY sequence LIMIT $2"
+        );
+        let entries = match s.query(sql, values![rows::version(seen.entries), BATCH], read).await {
+            Err(Fault::CorruptRow(row)) => {
+                problem = Some(format!("an entry after {} cannot be read: {row}", seen.entries));
+                break;
+            }
+            entries => entries?,
+        };
+        if entries.is_empty() {
+            break;
+        }
+        for AuditEntry { sequence, entry, hash } in entries {
+            let expected = seen.entries.saturating_add(1);
+            if sequence != expected {
+                problem = Some(format!("entry {expected} is missing"));
+                break;
+            }
+            if chained(&seen.hash, sequence, &entry) != hash {
+                problem = Some(format!("entry {sequence} was changed, or the one before it was"));
+                break;
+            }
+            seen = Head { entries: sequence, hash };
+        }
+    }
+    if problem.is_none() && (seen.entries != head.entries || seen.hash != head.hash) {
+        problem = Some(format!(
+            "the log ends with entry {}, and its head says that entry {} is the last",
+            seen.entries, head.entries
+        ));
+    }
+    Ok(AuditChain { entries: head.entries, head: head.hash, problem })
+}

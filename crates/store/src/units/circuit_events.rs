@@ -1,0 +1,69 @@
+//! Events about providers' circuits. They are about no payment: their method is [`PROVIDER`], and what stands for a reference is
+//! made of the provider's name, so that the index of references finds them.
+
+use sha2::{Digest as _, Sha256};
+use tollgate_domain::id::{EnvironmentId, EventId};
+use tollgate_engine::ports::{Event, NewCircuitEvent};
+
+use super::out_events::{deliver, insert};
+use crate::{
+    prelude::*,
+    rows::out_event::{PROVIDER, in_filter, out_event_columns, read, write_circuit},
+};
+
+fn place_of(provider: &str) -> [u8; 16] {
+    let digest: [u8; 32] = Sha256::digest(provider.as_bytes()).into();
+    digest.first_chunk().copied().unwrap_or_default()
+}
+
+macro_rules! last {
+    ($order:literal) => {
+        concat!(
+            "SELECT ",
+            out_event_columns!(),
+            " FROM out_events e WHERE e.environment_id = $1 AND e.method = $2 AND e.reference = $3 ORDER BY e.",
+            $order,
+            " DESC LIMIT 1"
+        )
+    };
+}
+
+/// By the number, which SQLite has beside the event. On PostgreSQL by the id, which is above those before it.
+pub(crate) const LAST: [&str; 2] = [last!("sequence"), last!("id")];
+
+pub(crate) async fn last<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    provider: &str,
+) -> Result<Option<Event>, Fault> {
+    let [sqlite, postgres] = LAST;
+    let values = values![environment, PROVIDER, place_of(provider)];
+    s.query_opt(S::DIALECT.pick(sqlite, postgres), values, read).await
+}
+
+pub(crate) async fn append<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    event: &NewCircuitEvent,
+    last_id: Option<EventId>,
+) -> Result<Effect<bool>, Fault> {
+    let place = place_of(&event.notice.provider);
+    if S::DIALECT == Dialect::Postgres {
+        // Nodes that tell of the same provider do so one after the other.
+        let lock = i64::from_be_bytes(place.first_chunk().copied().unwrap_or_default());
+        s.exists("SELECT 1 FROM pg_advisory_xact_lock($1)", values![lock]).await?;
+    }
+    let found = last(s, environment, &event.notice.provider).await?.map(|last| last.id);
+    if found != last_id {
+        return Ok(Effect::Nothing(found == Some(event.id)));
+    }
+    let kind = event.kind();
+    let state = write_circuit(&event.notice);
+    s.execute(
+        insert(S::DIALECT),
+        values![environment, event.id, kind.as_str(), PROVIDER, place, event.at, state],
+    )
+    .await?;
+    s.execute(deliver(S::DIALECT), values![environment, event.id, event.at, in_filter(kind)]).await?;
+    Ok(Effect::Written(true))
+}

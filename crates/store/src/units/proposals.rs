@@ -1,0 +1,144 @@
+//! Changes of the configuration that wait for somebody else.
+
+use tollgate_domain::{
+    Timestamp,
+    approval::{Approval, ApprovalState},
+    id::{ApprovalId, EnvironmentId},
+};
+use tollgate_engine::ports::{
+    ApprovalQuery, ConfigChange, ConfigProposal, ConfigPut, ProposalDecided, Proposed,
+};
+
+use super::{config, directory};
+use crate::{prelude::*, rows::approval};
+
+/// The columns that [`read`] takes.
+macro_rules! proposal_columns {
+    () => {
+        "SELECT environment_id, id, state, approval, change_id, from_version, document, actor, request, at, version
+         FROM config_proposals WHERE environment_id = $1"
+    };
+}
+
+pub(crate) const LIST: &str = concat!(proposal_columns!(), " AND id < $2 ORDER BY id DESC LIMIT $3");
+pub(crate) const LIST_OPEN: &str =
+    concat!(proposal_columns!(), " AND id < $2 AND state = 'required' ORDER BY id DESC LIMIT $3");
+const LIST_IN_STATE: &str =
+    concat!(proposal_columns!(), " AND id < $2 AND state = $4 ORDER BY id DESC LIMIT $3");
+const ONE: &str = concat!(proposal_columns!(), " AND id = $2");
+
+fn read(cells: &mut Cells<'_>) -> Result<ConfigProposal, Fault> {
+    let (environment, id) = (cells.id()?, cells.id()?);
+    let (state, stored) = (cells.text()?, cells.text()?);
+    let change = ConfigChange {
+        id: cells.id()?,
+        from_version: cells.count("version that a change was made from")?,
+        document: cells.text_or_none()?.unwrap_or_default(),
+        actor: cells.text()?,
+        request: cells.text()?,
+        at: cells.moment()?,
+    };
+    let version = cells.number_or_none()?.map(u64::try_from).transpose();
+    let version = version.map_err(|_| CorruptRow("version that a change became"))?;
+    Ok(ConfigProposal { environment, approval: approval::parse(id, &state, &stored)?, change, version })
+}
+
+pub(crate) async fn propose<S: Session>(
+    s: &mut S,
+    proposal: &ConfigProposal,
+    most: u32,
+) -> Result<Effect<Proposed>, Fault> {
+    let ConfigProposal { environment, approval, change, .. } = proposal;
+    // One at a time, so that they are counted right.
+    directory::lock(s).await?;
+    if directory::stamp(s, *environment).await?.is_none() {
+        return Ok(Effect::Nothing(Proposed::EnvironmentMissing));
+    }
+    if s.query_opt(ONE, values![*environment, approval.id], read).await?.is_some() {
+        return Ok(Effect::Nothing(Proposed::Done));
+    }
+    let sql = "SELECT count(*) FROM config_proposals WHERE environment_id = $1 AND state = 'required'";
+    let open: u64 = s.query_one(sql, values![*environment], |cells| cells.count("open proposals")).await?;
+    if open >= u64::from(most) {
+        return Ok(Effect::Nothing(Proposed::TooMany));
+    }
+    let sql = "INSERT INTO config_proposals
+             (environment_id, id, state, approval, change_id, from_version, document, actor, request, at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    let stored = approval::write(approval);
+    let values = values![
+        *environment,
+        approval.id,
+        approval.state.as_str(),
+        stored.as_deref(),
+        change.id,
+        rows::version(change.from_version),
+        &change.document,
+        &change.actor,
+        &change.request,
+        change.at
+    ];
+    s.execute(sql, values).await?;
+    Ok(Effect::Written(Proposed::Done))
+}
+
+pub(crate) async fn list<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    query: ApprovalQuery,
+) -> Result<Vec<ConfigProposal>, Fault> {
+    let before = query.before.unwrap_or_else(|| ApprovalId::from_bytes([u8::MAX; 16]));
+    match query.state {
+        None => s.query(LIST, values![environment, before, query.limit], read).await,
+        Some(ApprovalState::Required) => {
+            s.query(LIST_OPEN, values![environment, before, query.limit], read).await
+        }
+        Some(state) => {
+            let values = values![environment, before, query.limit, state.as_str()];
+            s.query(LIST_IN_STATE, values, read).await
+        }
+    }
+}
+
+pub(crate) async fn find<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    id: ApprovalId,
+) -> Result<Option<ConfigProposal>, Fault> {
+    s.query_opt(ONE, values![environment, id], read).await
+}
+
+pub(crate) async fn decide<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    decided: &Approval,
+    actor: &str,
+    at: Timestamp,
+) -> Result<Effect<ProposalDecided>, Fault> {
+    directory::lock(s).await?;
+    let proposal = s.query_opt(ONE, values![environment, decided.id], read).await?;
+    let Some(proposal) = proposal.filter(|proposal| proposal.approval.is_open()) else {
+        return Ok(Effect::Nothing(ProposalDecided::NotOpen));
+    };
+    let mut version = None;
+    let mut done = Effect::Written(ProposalDecided::Dropped);
+    if decided.state == ApprovalState::Approved {
+        let change = ConfigChange { actor: actor.to_owned(), at, ..proposal.change };
+        done = match config::put(s, environment, &change).await?.into_value() {
+            ConfigPut::Done { version: put, directory } => {
+                version = Some(rows::version(put));
+                Effect::Directory(ProposalDecided::InForce { version: put, directory })
+            }
+            ConfigPut::Stale { current } => {
+                return Ok(Effect::Nothing(ProposalDecided::Stale { current }));
+            }
+            ConfigPut::EnvironmentMissing => return Ok(Effect::Nothing(ProposalDecided::NotOpen)),
+        };
+    }
+    let sql = "UPDATE config_proposals SET state = $3, approval = $4, document = NULL, version = $5
+         WHERE environment_id = $1 AND id = $2";
+    let approval = approval::write(decided);
+    s.execute(sql, values![environment, decided.id, decided.state.as_str(), approval.as_deref(), version])
+        .await?;
+    Ok(done)
+}

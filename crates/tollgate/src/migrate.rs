@@ -1,0 +1,22 @@
+//! `tollgate migrate`: brings the database's schema up to date and ends, for servers whose own role may not.
+
+use std::path::PathBuf;
+
+use crate::{
+    failure::Failure,
+    logging::{self, Activity},
+    node,
+    sandbox::create_private_dir,
+    settings::ServerSettings,
+};
+
+pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
+    let settings = ServerSettings::load(config.as_deref())?;
+    let _log = logging::start(&settings.log, Activity::Hidden)?;
+    if settings.database.sqlite_path().is_some() {
+        create_private_dir(&settings.data_dir)?;
+    }
+    drop(node::open(&settings.database).await?);
+    println!("The schema of {} is up to date.", settings.database);
+    Ok(())
+}

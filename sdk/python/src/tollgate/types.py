@@ -1,0 +1,924 @@
+"""The API's types. Generated from docs/openapi.json by sdk/generate.py; do not edit."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+
+class Amounts(TypedDict):
+    "The five amounts of every payment."
+
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    platformFeeMinor: MinorUnits
+    "The platform's layer of the fee."
+    organizationFeeMinor: MinorUnits
+    "The organization's layer of the fee."
+    feeMinor: MinorUnits
+    "The fee of both layers together."
+    totalDebitMinor: MinorUnits
+    "Principal and fee together: what is charged, or taken from the wallet."
+
+
+class BankAccount(TypedDict):
+    "The receiving account."
+
+    bankName: str
+    "The receiving bank's name, for people."
+    accountType: BankAccountType
+    "`checking` or `savings`."
+    last4: str
+    "The last four digits of the account number."
+
+
+class CaptureRequest(TypedDict):
+    idempotencyKey: str
+    "One capture per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative."
+    amountMinor: NotRequired[AmountInput | None]
+    "The principal to capture; all that was authorized if omitted. What is left is released."
+
+
+class Circuit(TypedDict):
+    "A provider's circuit: whether the provider gets new work."
+
+    provider: str
+    "The provider, by its name in the configuration."
+    state: CircuitChange
+    "How it stands."
+    since: Moment
+    "Since when it is open, or closed again."
+    forced: bool
+    "Whether an operator decided so, rather than how the provider answers."
+    reason: str | None
+    "Why it is open: the last failure, or that an operator decided so. Null when it closes."
+
+
+class CircuitEventData(TypedDict):
+    circuit: Circuit
+    "When a provider that fails gets no new work, and for how long."
+
+
+class ComponentRequest(TypedDict):
+    amountMinor: AmountInput
+    "The principal, without fees."
+    currency: CurrencyInput
+    "The currency, as an ISO 4217 code."
+    paymentMethod: NotRequired[CardMethodInput | None]
+    "`web_card`, which is also the default."
+    description: NotRequired[str | None]
+    "What it is for, in your words."
+    customer: NotRequired[CustomerInput | None]
+    "Who pays, as far as you know."
+    metadata: NotRequired[MetadataInput | None]
+    "Your own data about it."
+    capture: NotRequired[Capture | None]
+    "When the money is taken: `automatic` as soon as the customer pays, `manual` when you capture it. 400 where the selected provider cannot hold it."
+
+
+class Confirmation(TypedDict):
+    transaction: Transaction
+    "The transaction."
+    replayed: bool
+    "Whether this answers a request that was made before; nothing was done again."
+
+
+class CustomerInput(TypedDict):
+    name: NotRequired[str | None]
+    "The customer's name."
+    email: NotRequired[EmailInput | None]
+    "An e-mail address."
+
+
+class CustomerToken(TypedDict):
+    customerToken: str
+    "The customer's details, encrypted for this environment."
+    tokenType: TokenType
+    "Always `JWE`."
+    expiresAt: Moment | None
+    "When it is no longer valid; null for never."
+
+
+class CustomerTokenRequest(TypedDict):
+    externalCustomerId: str
+    "Your own ID of the customer."
+    email: EmailInput
+    "An e-mail address."
+    firstName: str
+    "The customer's first name."
+    lastName: str
+    "The customer's last name."
+    phone: NotRequired[PhoneInput | None]
+    "The customer's phone number."
+    metadata: NotRequired[MetadataInput | None]
+    "Your own data about it."
+
+
+class Dispute(TypedDict):
+    id: str
+    "The provider's ID of the dispute."
+    status: str
+    "How it stands."
+    reason: str | None
+    "The customer's reason, in the provider's word; null if it did not say."
+    amountMinor: MinorUnits | None
+    "What the customer disputes; null if the provider did not say."
+    respondBy: Moment | None
+    "Until when the provider takes evidence; null where it did not say, or takes none."
+
+
+class EventBody(TypedDict):
+    type: EventKind
+    "What happened."
+    timestamp: Moment
+    "When it happened."
+    data: EventData
+    "What it is about, as it was at that moment."
+
+
+class FailureDetail(TypedDict):
+    code: ErrorCode
+    "What went wrong, for programs."
+    requestId: str
+    "As in the `Request-Id` header."
+    details: list[FaultyField]
+    "Every invalid field; empty if none."
+    serviceReference: NotRequired[str]
+    "The related payment, if one is recorded: a rejected transfer, or a preparation that cannot be paid."
+    docs: str
+    "Where the code is explained, on this server."
+
+
+class FaultyField(TypedDict):
+    field: str
+    "Its path in the request."
+    message: str
+    "What is wrong with it."
+
+
+class Fee(TypedDict):
+    "What the fee was computed for, without its layers."
+
+    version: int
+    "The version of the fee rule; always 1."
+    provider: str
+    "The provider, by its name in the configuration."
+    paymentMethod: PaymentMethod
+    "`web_card` or `ach`."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    channel: FeeChannel
+    "The rail the fee is for; `none` for cards."
+
+
+class FeeBreakdown(TypedDict):
+    "What the fee was computed from."
+
+    version: int
+    "The version of the fee rule; always 1."
+    provider: str
+    "The provider, by its name in the configuration."
+    paymentMethod: PaymentMethod
+    "`web_card` or `ach`."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    channel: FeeChannel
+    "The rail the fee is for; `none` for cards."
+    layers: list[FeeLayer]
+    "The platform's, then the organization's."
+
+
+class FeeLayer(TypedDict):
+    "One scope's part of a fee."
+
+    scope: FeeScope
+    "Whose layer it is."
+    enabled: bool
+    "A disabled layer costs nothing and is still shown."
+    fixedFeeMinor: MinorUnits
+    "The fixed part of the fee."
+    percentFeeBps: int
+    "The percentage in basis points: 290 is 2.90 %."
+    minimumFeeMinor: MinorUnits | None
+    "The least the layer's fee can be; null for no minimum."
+    capFeeMinor: MinorUnits | None
+    "The most the layer's fee can be; null for no cap."
+    feeMinor: MinorUnits
+    "The layer's fee."
+
+
+class Payment(TypedDict):
+    "A preparation that is read back, with its result."
+
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    platformFeeMinor: MinorUnits
+    "The platform's layer of the fee."
+    organizationFeeMinor: MinorUnits
+    "The organization's layer of the fee."
+    feeMinor: MinorUnits
+    "The fee of both layers together."
+    totalDebitMinor: MinorUnits
+    "Principal and fee together: what is charged, or taken from the wallet."
+    serviceReference: str
+    "The payment's stable reference: `pay_…` or `ach_…`. Store it."
+    status: PreparationStatus
+    "How it stands."
+    fee: Fee
+    "What the fee was computed for."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    paymentMethod: PaymentMethod
+    "`web_card` or `ach`."
+    provider: str
+    "The provider, by its name in the configuration."
+    capture: Capture
+    "When the money is taken: `automatic` with the payment, or `manual` when you capture it."
+    routing: Routing
+    "Where it goes, and which rule decided."
+    component: NotRequired[Component]
+    "On the answer to a component's preparation only."
+    checkoutUrl: NotRequired[str]
+    "The provider's page to send the customer to; hosted checkout only."
+    preparedAt: Moment | None
+    "When the provider had it; null before that."
+    expiresAt: Moment
+    "Until when it can be paid."
+    flow: Flow
+    "Which of the two card flows."
+    description: str | None
+    "What it is for, in your words."
+    metadata: Metadata
+    "Your own data about it."
+    transaction: Transaction | None
+    "The transaction; null if there is none yet."
+
+
+class PaymentElement(TypedDict):
+    publishableKey: str
+    "Your publishable key at the provider, for its script."
+    clientSecret: str
+    "What the provider's script opens the payment with; it belongs in the customer's browser."
+    paymentIntentId: str
+    "The provider's ID of the payment."
+    scriptUrl: str
+    "The provider's script that draws the component."
+    amountMinor: MinorUnits
+    "The total debit: what the customer is charged."
+    amount: str
+    "The total debit as a decimal number, with as many digits behind the point as the currency has."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    type: Literal['card_provider_a_payment_element']
+    "Which component it is."
+
+
+class PaymentElementConfirmation(TypedDict):
+    paymentIntentId: str
+    "The provider's ID of the payment."
+    clientStatus: NotRequired[str | None]
+    "What the provider's script said in the browser. It is recorded, never trusted."
+
+
+class PaymentEventData(TypedDict):
+    payment: Payment
+    "The preparation, as it was at that moment."
+
+
+class PaymentRequest(TypedDict):
+    amountMinor: AmountInput
+    "The principal, without fees."
+    currency: CurrencyInput
+    "The currency, as an ISO 4217 code."
+    paymentMethod: NotRequired[CardMethodInput | None]
+    "`web_card`, which is also the default."
+    description: NotRequired[str | None]
+    "What it is for, in your words."
+    customer: NotRequired[CustomerInput | None]
+    "Who pays, as far as you know."
+    metadata: NotRequired[MetadataInput | None]
+    "Your own data about it."
+    capture: NotRequired[Capture | None]
+    "When the money is taken: `automatic` as soon as the customer pays, `manual` when you capture it. 400 where the selected provider cannot hold it."
+    successUrl: NotRequired[ReturnUrlInput | None]
+    "Hosted checkout only: where the customer goes after paying."
+    cancelUrl: NotRequired[ReturnUrlInput | None]
+    "Hosted checkout only: where the customer goes without having paid."
+
+
+class PreparedPayment(TypedDict):
+    "What every answer about a preparation has."
+
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    platformFeeMinor: MinorUnits
+    "The platform's layer of the fee."
+    organizationFeeMinor: MinorUnits
+    "The organization's layer of the fee."
+    feeMinor: MinorUnits
+    "The fee of both layers together."
+    totalDebitMinor: MinorUnits
+    "Principal and fee together: what is charged, or taken from the wallet."
+    serviceReference: str
+    "The payment's stable reference: `pay_…` or `ach_…`. Store it."
+    status: PreparationStatus
+    "How it stands."
+    fee: Fee
+    "What the fee was computed for."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    paymentMethod: PaymentMethod
+    "`web_card` or `ach`."
+    provider: str
+    "The provider, by its name in the configuration."
+    capture: Capture
+    "When the money is taken: `automatic` with the payment, or `manual` when you capture it."
+    routing: Routing
+    "Where it goes, and which rule decided."
+    component: NotRequired[Component]
+    "On the answer to a component's preparation only."
+    checkoutUrl: NotRequired[str]
+    "The provider's page to send the customer to; hosted checkout only."
+    preparedAt: Moment | None
+    "When the provider had it; null before that."
+    expiresAt: Moment
+    "Until when it can be paid."
+
+
+class Quote(TypedDict):
+    "The answer as it is written below, field by field."
+
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    platformFeeMinor: MinorUnits
+    "The platform's layer of the fee."
+    organizationFeeMinor: MinorUnits
+    "The organization's layer of the fee."
+    feeMinor: MinorUnits
+    "The fee of both layers together."
+    totalDebitMinor: MinorUnits
+    "Principal and fee together: what is charged, or taken from the wallet."
+    breakdown: FeeBreakdown
+    "What the fee was computed from, layer by layer."
+    routing: Routing
+    "Where it goes, and which rule decided."
+
+
+class QuoteRequest(TypedDict):
+    amountMinor: AmountInput
+    "The principal, without fees."
+    currency: CurrencyInput
+    "The currency, as an ISO 4217 code."
+    paymentMethod: NotRequired[PaymentMethod | None]
+    "`web_card` where it is left out."
+    flow: NotRequired[Flow | None]
+    "With `web_card` only; `payment_component` where it is left out."
+    metadata: NotRequired[MetadataInput | None]
+    "Your own data about it."
+
+
+class Refund(TypedDict):
+    refundReference: str
+    "Its stable reference: `re_…`."
+    serviceReference: str
+    "The payment's stable reference: `pay_…` or `ach_…`. Store it."
+    status: RefundStatus
+    "How it stands."
+    amountMinor: MinorUnits
+    "The principal that goes back."
+    feeMinor: MinorUnits
+    "The part of the service fee that goes back with it."
+    totalRefundMinor: MinorUnits
+    "Both together: what the customer gets."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    provider: str
+    "The provider, by its name in the configuration."
+    providerReference: str | None
+    "The provider's name for it, once it exists there."
+    feeRefund: FeeRefund | None
+    "As it was asked for; null for the environment's own rule."
+    reason: RefundReason | None
+    "Why, in one of a few words; null if nobody said."
+    description: str | None
+    "What it is for, in your words."
+    metadata: Metadata
+    "Your own data about it."
+    failure: TransactionFailure | None
+    "Why it failed, or, while it is pending, why the provider has not sent it yet."
+    origin: RefundOrigin
+    "Who asked for it: the API, an operator, or somebody in the provider's dashboard."
+    createdAt: Moment
+    "When it was created."
+    updatedAt: Moment
+    "When it last changed."
+
+
+class RefundEventData(TypedDict):
+    transaction: Transaction
+    "The transaction, as it was at that moment."
+    refund: Refund
+    "The refund, as it was at that moment."
+
+
+class RefundList(TypedDict):
+    items: list[Refund]
+    "This page of the list."
+    nextCursor: str | None
+    "The cursor of the next page; null at the end."
+
+
+class RefundRequest(TypedDict):
+    idempotencyKey: str
+    "One refund per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative."
+    amountMinor: NotRequired[AmountInput | None]
+    "The principal to refund; everything that is left if omitted."
+    feeRefund: NotRequired[FeeRefund | None]
+    "How much of the service fee goes back with it."
+    reason: NotRequired[RefundReason | None]
+    "Why, in one of a few words; null if nobody said."
+    description: NotRequired[str | None]
+    "What it is for, in your words."
+    metadata: NotRequired[MetadataInput | None]
+    "Your own data about it."
+
+
+class RefundResult(TypedDict):
+    "A refund that was asked for."
+
+    refund: Refund
+    "The refund."
+    replayed: bool
+    "Whether this answers a request that was made before; nothing was done again."
+
+
+class Routing(TypedDict):
+    "Where a payment was routed, and by what."
+
+    provider: str
+    "The provider, by its name in the configuration."
+    channel: Channel
+    "The rail the payment takes."
+    matchedRuleId: str | None
+    "The rule that decided; null if none matched."
+    matchedConditionIds: list[str]
+    "The conditions of the matched rule, in order."
+    fallback: bool
+    "Whether no rule matched and the default target was used."
+    split: NotRequired[list[RoutingShare]]
+    "On a quote whose route is split: every target. The quote is that of the heaviest."
+    attempts: NotRequired[list[RoutingAttempt]]
+    "Where more than one target was tried: each of them in order, the payment's own provider last."
+
+
+class RoutingAttempt(TypedDict):
+    "A target of a route that was tried."
+
+    provider: str
+    "The provider, by its name in the configuration."
+    outcome: RouteOutcome
+    "How it ended."
+    reason: str | None
+    "Why the payment is not there; null for the one that is selected."
+
+
+class RoutingShare(TypedDict):
+    "One target of a split."
+
+    provider: str
+    "The provider, by its name in the configuration."
+    channel: Channel
+    "The rail the payment takes."
+    weight: int
+    "Its share of the payments, relative to the others."
+
+
+SwitchRequest = TypedDict("SwitchRequest", {"from": "str"})
+
+
+class Transaction(TypedDict):
+    "A transaction."
+
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    platformFeeMinor: MinorUnits
+    "The platform's layer of the fee."
+    organizationFeeMinor: MinorUnits
+    "The organization's layer of the fee."
+    feeMinor: MinorUnits
+    "The fee of both layers together."
+    totalDebitMinor: MinorUnits
+    "Principal and fee together: what is charged, or taken from the wallet."
+    serviceReference: str
+    "The payment's stable reference: `pay_…` or `ach_…`. Store it."
+    status: TransactionStatus
+    "How it stands."
+    authorized: Amounts | None
+    "What was authorized, of a payment that is captured by hand."
+    captureBefore: Moment | None
+    "When the provider releases what was not captured."
+    pendingAction: PendingAction | None
+    "A capture, a void or, where one transfer is read, a cancellation whose outcome is not known yet; it is resolved by itself."
+    approval: TransferApproval | None
+    "What people have to decide, or have decided, before a transfer is sent; only where one transfer is read."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    paymentMethod: PaymentMethod
+    "`web_card` or `ach`."
+    provider: str
+    "The provider, by its name in the configuration."
+    channel: Channel
+    "The rail the payment takes."
+    fee: Fee
+    "What the fee was computed for."
+    providerReference: str | None
+    "The provider's ID of the payment; null before it has one."
+    failure: TransactionFailure | None
+    "Why it failed; null if it did not."
+    refundedMinor: MinorUnits
+    "What was given back in total, fees included."
+    dispute: Dispute | None
+    "The customer's dispute; null if there is none."
+    description: str | None
+    "What it is for, in your words."
+    metadata: Metadata
+    "Your own data about it."
+    createdAt: Moment
+    "When it was created."
+    updatedAt: Moment
+    "When it last changed."
+
+
+class TransactionEventData(TypedDict):
+    transaction: Transaction
+    "The transaction, as it was at that moment."
+
+
+class TransactionFailure(TypedDict):
+    code: str
+    "Why it failed, for programs."
+    kind: FailureKind
+    "`return`: the receiving bank sent a transfer back, even after it arrived. Everything else is a `failure`."
+    message: str
+    "Why it failed, for people."
+
+
+class TransactionList(TypedDict):
+    items: list[Transaction]
+    "This page of the list."
+    nextCursor: str | None
+    "The cursor of the next page; null at the end."
+
+
+class TransactionListQuery(TypedDict):
+    status: NotRequired[Literal['pending', 'processing', 'authorized', 'succeeded', 'failed', 'canceled', 'refunded']]
+    "Only this status."
+    paymentMethod: NotRequired[Literal['web_card', 'ach']]
+    "Only this method."
+    provider: NotRequired[str]
+    "Only this provider."
+    createdFrom: NotRequired[str]
+    "Only from this time on."
+    createdBefore: NotRequired[str]
+    "Only before this time."
+    before: NotRequired[str]
+    "The previous page's `nextCursor`."
+    limit: NotRequired[int]
+    "Maximum number of results."
+
+
+class TransactionRead(TypedDict):
+    "A transaction that is read back."
+
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    platformFeeMinor: MinorUnits
+    "The platform's layer of the fee."
+    organizationFeeMinor: MinorUnits
+    "The organization's layer of the fee."
+    feeMinor: MinorUnits
+    "The fee of both layers together."
+    totalDebitMinor: MinorUnits
+    "Principal and fee together: what is charged, or taken from the wallet."
+    serviceReference: str
+    "The payment's stable reference: `pay_…` or `ach_…`. Store it."
+    status: TransactionStatus
+    "How it stands."
+    authorized: Amounts | None
+    "What was authorized, of a payment that is captured by hand."
+    captureBefore: Moment | None
+    "When the provider releases what was not captured."
+    pendingAction: PendingAction | None
+    "A capture, a void or, where one transfer is read, a cancellation whose outcome is not known yet; it is resolved by itself."
+    approval: TransferApproval | None
+    "What people have to decide, or have decided, before a transfer is sent; only where one transfer is read."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    paymentMethod: PaymentMethod
+    "`web_card` or `ach`."
+    provider: str
+    "The provider, by its name in the configuration."
+    channel: Channel
+    "The rail the payment takes."
+    fee: Fee
+    "What the fee was computed for."
+    providerReference: str | None
+    "The provider's ID of the payment; null before it has one."
+    failure: TransactionFailure | None
+    "Why it failed; null if it did not."
+    refundedMinor: MinorUnits
+    "What was given back in total, fees included."
+    dispute: Dispute | None
+    "The customer's dispute; null if there is none."
+    description: str | None
+    "What it is for, in your words."
+    metadata: Metadata
+    "Your own data about it."
+    createdAt: Moment
+    "When it was created."
+    updatedAt: Moment
+    "When it last changed."
+    transfer: NotRequired[TransferDetail]
+    "What a bank transfer has beyond its transaction; left out for card payments."
+
+
+class Transfer(TypedDict):
+    transaction: Transaction
+    "The transaction."
+    replayed: bool
+    "Whether this answers a request that was made before; nothing was done again."
+    bankAccount: BankAccount
+    "The receiving account, as far as it may be shown."
+    routing: Routing
+    "Where it goes, and which rule decided."
+
+
+class TransferApproval(TypedDict):
+    "Where the approval of a transfer stands."
+
+    state: ApprovalState
+    "How it stands."
+    count: int
+    "How many people have to approve."
+    approvals: int
+    "How many have."
+    reasons: list[str]
+    "The IDs of the rules that ask for it, and the limits that it exceeds."
+
+
+class TransferDetail(TypedDict):
+    "What a transfer has beyond its transaction."
+
+    bankAccount: BankAccount
+    "The receiving account, as far as it may be shown."
+    accountName: str
+    "Whose account it is."
+    externalCustomerId: str
+    "Your own ID of the customer."
+    expectedSettlementOn: str | None
+    "The day it is expected to arrive, by the banking calendar or by the provider's word."
+    waitingFor: str | None
+    "Whom it waits for, where a person has to act at the provider before it is sent: an approval, a confirmation, a review. Null otherwise."
+    notificationsOfChange: list[Metadata]
+    "What the receiving bank asks to be corrected before the next transfer; nothing failed by it. Of a corrected account number the last four digits are shown."
+    remittanceData: RemittanceData | None
+    "What the recipient reads about it."
+    rail: TransferRail | None
+    "The network it takes: for instant transfers, the one that the receiving bank takes part in."
+    recipientKind: RecipientKind
+    "Whether a person or a business receives it."
+    purpose: TransferPurpose | None
+    "What the transfer is for, where that matters to banks."
+    statementDescriptor: StatementDescriptor | None
+    "What the recipient's bank statement shows."
+    routing: Routing
+    "Where it goes, and which rule decided."
+
+
+class TransferFee(TypedDict):
+    platformFeeMinor: MinorUnits
+    "The platform's layer of the fee."
+    organizationFeeMinor: MinorUnits
+    "The organization's layer of the fee."
+    feeMinor: MinorUnits
+    "The fee of both layers together."
+
+
+class TransferPreview(TypedDict):
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    routing: TransferRouting
+    "Where it goes, and which rule decided."
+    fee: TransferFee
+    "The fee, by layer and in total."
+    totalDebitMinor: MinorUnits
+    "Principal and fee together: what is charged, or taken from the wallet."
+
+
+class TransferPreviewRequest(TypedDict):
+    amountMinor: AmountInput
+    "The principal, without fees."
+    currency: DollarInput
+    "The currency, as an ISO 4217 code."
+    metadata: NotRequired[MetadataInput | None]
+    "Your own data about it."
+
+
+class TransferRequest(TypedDict):
+    idempotencyKey: str
+    "One transfer per key: send the same again to retry the same business action safely. The `Idempotency-Key` header is the alternative."
+    amountMinor: AmountInput
+    "The principal, without fees."
+    currency: DollarInput
+    "The currency, as an ISO 4217 code."
+    customerToken: CustomerTokenInput
+    "The customer's details, encrypted for this environment."
+    routingNumber: RoutingNumberInput
+    "The receiving bank's routing number."
+    accountNumber: AccountNumberInput
+    "The receiving account's number. It is stored encrypted until the provider has it, then deleted."
+    bankAccountType: BankAccountType
+    "`checking` or `savings`."
+    bankName: str
+    "The receiving bank's name, for people."
+    accountName: str
+    "Whose account it is."
+    description: NotRequired[str | None]
+    "What it is for, in your words."
+    metadata: NotRequired[MetadataInput | None]
+    "Your own data about it."
+    remittanceData: NotRequired[RemittanceInput | None]
+    "What the recipient reads about it."
+    recipientKind: NotRequired[RecipientKind | None]
+    "Whom it pays: a person (an ACH entry of class PPD) or a company (CCD)."
+    purpose: NotRequired[TransferPurpose | None]
+    "What it is for: `payroll` makes the description of the ACH entry PAYROLL, as the network's rules want it."
+    statementDescriptor: NotRequired[StatementDescriptor | None]
+    "What the receiver's statement is to say, such as a short name: at most 10 characters of printable ASCII."
+
+
+class TransferRouting(TypedDict):
+    provider: str
+    "The provider, by its name in the configuration."
+    channel: Channel
+    "The rail the payment takes."
+    channelLabel: str
+    "The rail in words, such as `Same-day ACH`."
+    matchedRuleId: str | None
+    "The rule that decided; null if none matched."
+    matchedConditionIds: list[str]
+    "The conditions of the matched rule, in order."
+    fallback: bool
+    "Whether no rule matched and the default target was used."
+    split: NotRequired[list[RoutingShare]]
+    "Every target, where the route is split; the first-named provider is the heaviest one."
+    attempts: NotRequired[list[RoutingAttempt]]
+    "Where targets were passed over: each of them in order, the selected one last."
+
+
+class VoidRequest(TypedDict):
+    idempotencyKey: str
+    "One void per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative."
+
+
+class Wallet(TypedDict):
+    "What a wallet holds."
+
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    availableMinor: MinorUnits
+    "What can be spent."
+    reservedMinor: MinorUnits
+    "What is set aside for transfers on their way."
+    settledOutMinor: MinorUnits
+    "What has left by transfers that arrived."
+    platformFeesMinor: MinorUnits
+    "Fees of the platform's layer, in total."
+    organizationFeesMinor: MinorUnits
+    "Fees of the organization's layer, in total."
+
+
+class WalletList(TypedDict):
+    items: list[Wallet]
+    "This page of the list."
+    nextCursor: str | None
+    "The cursor of the next page; null at the end."
+
+
+class WebPayments(TypedDict):
+    applicationId: str
+    "Your application at the provider, for its script."
+    locationId: str
+    "Your location at the provider, for its script."
+    environment: str
+    "`sandbox` or `production`: which of the provider's environments it is."
+    scriptUrl: str
+    "The provider's script that draws the component."
+    amountMinor: MinorUnits
+    "The total debit: what the customer is charged."
+    amount: str
+    "The total debit as a decimal number, with as many digits behind the point as the currency has."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    type: Literal['card_provider_b_web_payments']
+    "Which component it is."
+
+
+class WebPaymentsConfirmation(TypedDict):
+    sourceId: str
+    "The one-time token that the provider's script made of the card."
+    verificationToken: NotRequired[str | None]
+    "The provider's proof that the buyer was verified, where its script gives one."
+    buyerEmail: NotRequired[str | None]
+    "Where the provider sends its receipt."
+
+
+AccountNumberInput: TypeAlias = str
+# An integer of minor units from 1 to 10^18, as a string of digits (always exact) or a JSON integer.
+AmountInput: TypeAlias = str | int
+ApprovalState: TypeAlias = Literal['required', 'approved', 'denied', 'canceled']
+BankAccountType: TypeAlias = Literal['checking', 'savings']
+Capture: TypeAlias = Literal['automatic', 'manual']
+# `web_card`, also the default.
+CardMethodInput: TypeAlias = Literal['web_card']
+Channel: TypeAlias = Literal['web_card', 'standard_ach', 'same_day_ach', 'instant']
+CircuitChange: TypeAlias = Literal['open', 'closed']
+# What the browser needs to draw the provider's component.
+Component: TypeAlias = PaymentElement | WebPayments
+# The shape that goes with the component the payment was prepared with.
+ConfirmationRequest: TypeAlias = PaymentElementConfirmation | WebPaymentsConfirmation
+# An ISO 4217 code.
+CurrencyCode: TypeAlias = str
+# An active ISO 4217 code, case-insensitive.
+CurrencyInput: TypeAlias = str
+# A token from `customer_token_issue`, of the same environment.
+CustomerTokenInput: TypeAlias = str
+# Bank transfers are in US dollars.
+DollarInput: TypeAlias = str
+EmailInput: TypeAlias = str
+ErrorCode: TypeAlias = Literal['invalid_body', 'malformed_request', 'unauthenticated', 'secret_key_required', 'key_not_allowed', 'origin_not_allowed', 'forbidden', 'not_found', 'not_paid_yet', 'method_not_allowed', 'request_timeout', 'routing_unavailable', 'insufficient_wallet_balance', 'limit_exceeded', 'idempotency_conflict', 'payment_not_confirmable', 'not_switchable', 'not_capturable', 'not_voidable', 'not_cancelable', 'not_approvable', 'not_refundable', 'refund_exceeds_remaining', 'version_conflict', 'no_previous_master_key', 'name_taken', 'email_taken', 'too_many_tokens', 'too_many_proposals', 'key_not_live', 'too_many_endpoints', 'endpoint_busy', 'endpoint_disabled', 'wallet_full', 'body_too_large', 'uri_too_long', 'unsupported_media_type', 'instant_not_supported', 'provider_rejected', 'rate_limited', 'headers_too_large', 'internal', 'provider_not_configured', 'provider_unavailable', 'store_unavailable', 'outcome_unknown']
+# What an event is about, under its own name.
+EventData: TypeAlias = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData
+EventKind: TypeAlias = Literal['payment.prepared', 'transaction.pending', 'transaction.processing', 'transaction.authorized', 'transaction.succeeded', 'transaction.failed', 'transaction.canceled', 'transaction.refunded', 'refund.pending', 'refund.succeeded', 'refund.failed', 'dispute.opened', 'dispute.updated', 'dispute.closed', 'transfer.notification_of_change', 'approval.required', 'provider.circuit_opened', 'provider.circuit_closed']
+FailureKind: TypeAlias = Literal['return', 'failure']
+FeeChannel: TypeAlias = Literal['none', 'standard_ach', 'same_day_ach', 'instant']
+FeeRefund: TypeAlias = Literal['proportional', 'full', 'none']
+FeeScope: TypeAlias = Literal['platform', 'organization']
+Flow: TypeAlias = Literal['payment_component', 'hosted_checkout']
+# Any JSON object.
+Metadata: TypeAlias = dict[str, Any]
+# Any JSON object of at most 16 KiB. Routing rules can match it. It must not contain this service's secret keys.
+MetadataInput: TypeAlias = dict[str, Any]
+# An integer of minor units, as a string of digits.
+MinorUnits: TypeAlias = str
+# RFC 3339, in UTC, with milliseconds.
+Moment: TypeAlias = str
+PaymentMethod: TypeAlias = Literal['web_card', 'ach']
+PendingAction: TypeAlias = Literal['capture', 'void', 'cancel']
+# E.164 or national format, separators allowed.
+PhoneInput: TypeAlias = str
+PreparationStatus: TypeAlias = Literal['preparing', 'prepared', 'refused', 'withdrawn', 'expired']
+RecipientKind: TypeAlias = Literal['individual', 'business']
+RefundOrigin: TypeAlias = Literal['api', 'operator', 'provider']
+RefundReason: TypeAlias = Literal['duplicate', 'fraudulent', 'requested_by_customer', 'other']
+RefundStatus: TypeAlias = Literal['pending', 'processing', 'succeeded', 'failed', 'canceled']
+# A string of at most 1,000 characters, or a JSON object of at most 4 KiB.
+RemittanceData: TypeAlias = str | dict[str, Any]
+# A string of at most 1,000 characters, or a JSON object of at most 4 KiB. What the rail cannot carry whole is rejected: an ACH entry has room for 80 characters, an instant transfer for 140.
+RemittanceInput: TypeAlias = str | dict[str, Any]
+# An https URL; http only on loopback.
+ReturnUrlInput: TypeAlias = str
+RouteOutcome: TypeAlias = Literal['skipped', 'unavailable', 'refused', 'declined', 'selected']
+# Nine digits including the check digit.
+RoutingNumberInput: TypeAlias = str
+# Printable ASCII.
+StatementDescriptor: TypeAlias = str
+TokenType: TypeAlias = Literal['JWE']
+TransactionStatus: TypeAlias = Literal['pending', 'processing', 'authorized', 'succeeded', 'failed', 'canceled', 'refunded']
+TransferPurpose: TypeAlias = Literal['payroll']
+TransferRail: TypeAlias = Literal['ach', 'rtp', 'fednow']
+
+# Method, path, and whether it takes the `Idempotency-Key` header.
+OPERATIONS: dict[str, tuple[str, str, bool]] = {
+    "fee_quote": ("POST", "/client/v1/fees/quote", False),
+    "payment_prepare": ("POST", "/client/v1/payments", True),
+    "component_prepare": ("POST", "/client/v1/payments/component", True),
+    "component_confirm": ("POST", "/client/v1/payments/component/{reference}/confirm", False),
+    "component_switch": ("POST", "/client/v1/payments/component/{reference}/switch", False),
+    "payment_read": ("GET", "/client/v1/payments/{reference}", False),
+    "customer_token_issue": ("POST", "/client/v1/ach/customer-tokens", True),
+    "transfer_preview": ("POST", "/client/v1/ach/transfers/preview", False),
+    "transfer_make": ("POST", "/client/v1/ach/transfers", False),
+    "transfer_cancel": ("POST", "/client/v1/ach/transfers/{reference}/cancel", False),
+    "payment_capture": ("POST", "/client/v1/transactions/{reference}/capture", False),
+    "payment_void": ("POST", "/client/v1/transactions/{reference}/void", False),
+    "refund_create": ("POST", "/client/v1/transactions/{reference}/refunds", False),
+    "refund_list": ("GET", "/client/v1/transactions/{reference}/refunds", False),
+    "refund_read": ("GET", "/client/v1/refunds/{refund}", False),
+    "transaction_list": ("GET", "/client/v1/transactions", False),
+    "transaction_read": ("GET", "/client/v1/transactions/{reference}", False),
+    "client_wallet": ("GET", "/client/v1/wallet", False),
+}
