@@ -65,8 +65,8 @@ impl Configuration {
         warnings.push(ConfigWarning {
             path: "approvals.configuration".to_owned(),
             message:
-                "is false, so one person can remove the rules for transfers and send what nobody approved; \
-                      set it to true, so that changes of the configuration wait for somebody else, too"
+                "is false, so one person can remove the approval rules and send transfers without approval; \
+                      set it to true, so that configuration changes need another person's approval, too"
                     .to_owned(),
             kind: WarningKind::Approval,
         });

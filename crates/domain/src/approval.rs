@@ -48,6 +48,14 @@ impl ApprovalRule {
         })
     }
 
+    /// Whether a transfer has to wait for this rule if the bank account is as the rule asks.
+    pub fn may_apply(&self, payment: &Facts<'_>) -> bool {
+        self.conditions.iter().all(|condition| match condition {
+            ApprovalCondition::Payment(condition) => condition.holds(payment),
+            ApprovalCondition::FirstToAccount { .. } => true,
+        })
+    }
+
     /// Whether the rule asks if the bank account is known.
     pub fn asks_for_account(&self) -> bool {
         self.conditions.iter().any(|it| matches!(it, ApprovalCondition::FirstToAccount { .. }))
@@ -119,7 +127,9 @@ pub enum VoteError {
     #[error("it is {} already", .0.as_str())]
     Decided(ApprovalState),
     /// The same person has decided before, or may have.
-    #[error("you have already approved it, or the person who issued your token has; another person must approve it")]
+    #[error(
+        "you have already approved it, or the person who issued your token has; another person must approve it"
+    )]
     Repeated,
     /// They made what is to be approved, or may have.
     #[error(

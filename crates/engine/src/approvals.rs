@@ -45,7 +45,7 @@ pub enum DecideError {
     Vote(#[from] VoteError),
     /// The configuration has changed since the change was proposed.
     #[error(
-        "version {current} is in force, and the change was made from another; it was canceled, so make it again"
+        "it was based on an older configuration than version {current}, the current one, and has been canceled; propose it again"
     )]
     Stale {
         /// The current version.

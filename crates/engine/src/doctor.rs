@@ -63,7 +63,7 @@ pub enum Area {
     /// Routes and fees.
     Routing,
     Wallets,
-    /// Transfers that wait for people's approval.
+    /// Transfers and configuration changes that wait for people's approval.
     Approvals,
     Providers,
     /// Addresses that events are sent to.

@@ -158,9 +158,10 @@ pub(crate) async fn decide(form: Submitted) -> Result<Response, PageError> {
         DecideError::Missing => PageError::Missing,
         DecideError::Store(error) => error.into(),
         DecideError::Configure(error) => error.into(),
-        DecideError::NotAPerson | DecideError::Vote(_) | DecideError::Stale { .. } => {
+        DecideError::NotAPerson | DecideError::Vote(_) => {
             PageError::Refused(format!("Nothing was changed: {error}."))
         }
+        DecideError::Stale { .. } => PageError::Refused(format!("The change was not applied: {error}.")),
     })?;
     let state = decided.approval().map(|approval| approval.state);
     let said = match (&decided, state) {

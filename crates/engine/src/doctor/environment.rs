@@ -110,7 +110,10 @@ fn counted_checks(attention: &Attention) -> Vec<Check> {
         (
             attention.open_approvals,
             ("approvals", Area::Approvals),
-            ("transfer is waiting for approval", "transfers are waiting for approval"),
+            (
+                "transfer or configuration change is waiting for approval",
+                "transfers or configuration changes are waiting for approval",
+            ),
             "see `tollgate approvals list`; approve or deny each",
         ),
         (

@@ -2,6 +2,7 @@
 
 use tollgate_domain::{
     PaymentMethod, ServiceReference,
+    approval::{Approval, ApprovalState},
     card::{DiscrepancyKind, Preparation},
     event::EventKind,
     id::{EnvironmentId, PaymentId},
@@ -18,11 +19,14 @@ use super::{
     ALL, Nodes, at, minor,
     outbox_samples::FAILED,
     samples::{card, in_status, preparing, settled},
-    transfer_samples::{ach, sending},
+    transfer_samples::{ach, sending, voted},
 };
 
 /// What everything about the person contains, in letters that nothing else has.
 pub const CANARY: &str = "Quetzalcoatlus";
+
+/// The digest of the bank account that a transfer to them was approved to.
+const ACCOUNT: [u8; 32] = [47; 32];
 
 /// Somebody of whom everything is known that can be.
 pub struct Somebody {
@@ -104,9 +108,13 @@ pub async fn somebody(nodes: &Nodes) -> Somebody {
     sent.order.remittance = Some(format!("\"{CANARY}\""));
     sent.order.statement_descriptor = CANARY.get(..10).map(str::to_owned);
     sent.fingerprints = format!("{{\"who\":\"{CANARY}\"}}");
+    let approval =
+        Approval { state: ApprovalState::Approved, account: Some(ACCOUNT), ..voted("asked by a rule") };
+    sent.progress.approval = Some(approval.clone());
     nodes.reserve(&sent).await;
     let mut settle = nodes.transfer_step(0, TransferStep::Settle, &sent.order.fee);
     settle.progress = sending();
+    settle.progress.approval = Some(approval);
     settle.progress.corrections = format!("[{{\"text\":\"{CANARY}\"}}]");
     settle.entries = vec![tollgate_engine::ports::Entry { id: nodes.new_entry("x").id, ..entry }];
     nodes.change_transfer(&sent, &settle).await;
@@ -147,8 +155,10 @@ pub async fn a_person_is_erased_and_the_books_are_not(nodes: &Nodes) {
     let (before_card, before_transfer) =
         (nodes.read(environment, *paid).await, nodes.read_transfer(sent).await);
     let events = nodes.all_events(environment).await;
+    assert!(nodes.two.is_approved_account(environment, &ACCOUNT).await.unwrap());
 
     who.erase(nodes).await;
+    assert!(!nodes.two.is_approved_account(environment, &ACCOUNT).await.unwrap());
     for reference in references {
         assert_eq!(who.erase_one(nodes, reference).await, Erased::Before);
         let timeline = nodes.two.timeline(environment, reference).await.unwrap();

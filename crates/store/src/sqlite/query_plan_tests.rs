@@ -18,7 +18,7 @@ use crate::{
     session::Dialect,
     units::{
         audit_log, books, circuit_events, deliveries, digest, endpoints, erasure, events, exceptions,
-        out_events, payments, records, request_log, resend, timeline, transactions, transfers,
+        out_events, payments, proposals, records, request_log, resend, timeline, transactions, transfers,
     },
 };
 
@@ -200,6 +200,9 @@ fn search_and_reports_have_their_indexes() {
         (records::ATTENTION, "provider_events_by_state", "environment_id=? AND state=?"),
         (records::ATTENTION, "disputes_open", "environment_id=?"),
         (records::ATTENTION, "transfers_to_approve", "environment_id=?"),
+        (records::ATTENTION, "config_proposals_open", "environment_id=?"),
+        (proposals::LIST, "sqlite_autoindex_config_proposals_1", "environment_id=? AND id<?"),
+        (proposals::LIST_OPEN, "config_proposals_open", "environment_id=? AND id<?"),
         (transfers::APPROVALS, "transfers_approvals", "environment_id=? AND approval_id>? AND approval_id<?"),
         (transfers::TO_APPROVE, "transfers_to_approve", "environment_id=? AND approval_id<?"),
         (

@@ -398,8 +398,11 @@ fn callers_and_operators_read_the_whole_story(on: On, rail: BankRail) {
     assert_eq!(transfer["remittanceData"], json!({"invoice": "F-1"}));
     assert_eq!(transfer["notificationsOfChange"], json!([]));
     assert_eq!(transfer["routing"]["channel"], "standard_ach");
-    let day = transfer["expectedSettlementOn"].as_str().unwrap();
-    assert!(day.len() == 10 && day > &read["createdAt"].as_str().unwrap()[..10], "{day}");
+    // In the network's own days: an evening there is the next day in UTC.
+    let made_at: jiff::Timestamp = read["createdAt"].as_str().unwrap().parse().unwrap();
+    let made_on = made_at.in_tz("America/New_York").unwrap().date();
+    let expected_on: jiff::civil::Date = transfer["expectedSettlementOn"].as_str().unwrap().parse().unwrap();
+    assert!(expected_on > made_on, "{expected_on} {made_on}");
     let listed = desk.client().get("/client/v1/transactions?paymentMethod=ach").data(200);
     assert_eq!(listed["items"][0]["serviceReference"], reference.as_str());
     assert_eq!(desk.read("ach_00000000000000000000000000").failure(404), "not_found");
