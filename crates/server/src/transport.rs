@@ -1,5 +1,6 @@
 //! Connections and the HTTP around every handler.
 
+pub(crate) mod call_lines;
 pub(crate) mod client_address;
 pub(crate) mod connections;
 pub(crate) mod edge;

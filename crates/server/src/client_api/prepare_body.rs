@@ -147,11 +147,10 @@ fn read_customer(raw: Raw<'_>, errors: &mut FieldErrors) -> (Option<String>, Opt
         errors.add::<()>("customer", "must be a JSON object");
         return (None, None);
     };
-    let Ok(customer) = serde_json::from_str::<CustomerBody<'_>>(text) else {
+    let Ok(customer) = unknown_fields::read::<CustomerBody<'_>>(Some("customer"), text) else {
         errors.add::<()>("customer", "has a duplicate field");
         return (None, None);
     };
-    unknown_fields::note::<CustomerBody<'_>>(Some("customer"), text);
     let name = fields::optional_text("customer.name", customer.name, MAX_NAME_LENGTH, errors);
     (name, fields::email("customer.email", customer.email, errors))
 }

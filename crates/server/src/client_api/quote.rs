@@ -28,6 +28,7 @@ use crate::{
     request::{
         auth::{Access, authenticate},
         body,
+        call_notes::{self, CallNotes},
         context::RequestContext,
         fields::{self, FieldErrors, Raw},
         metadata_field::{MetadataField, metadata},
@@ -46,16 +47,31 @@ pub(crate) async fn handle(
     request: Request<Body>,
 ) -> ApiResult {
     let (head, body) = request.into_parts();
-    answer(&app, &context, &head.headers, body).await
+    let body = body::read_json(&head.headers, body, body::CLIENT_LIMIT).await;
+    decide(&app, &context, &head.headers, body)
 }
 
-/// Answers a request for a quote.
-pub(crate) async fn answer<B>(app: &App, context: &RequestContext, headers: &HeaderMap, body: B) -> ApiResult
+/// Answers a request for a quote, with what was learned about the call.
+pub(crate) async fn answer<B>(
+    app: &App,
+    context: &RequestContext,
+    headers: &HeaderMap,
+    body: B,
+) -> (ApiResult, CallNotes)
 where
     B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
 {
     let body = body::read_json(headers, body, body::CLIENT_LIMIT).await;
-    // Nothing waits from here on, so the snapshot is borrowed rather than shared: no counter but the key's own is touched.
+    call_notes::collected(|| decide(app, context, headers, body))
+}
+
+/// Nothing waits here, so the snapshot is borrowed rather than shared: no counter but the key's own is touched.
+fn decide(
+    app: &App,
+    context: &RequestContext,
+    headers: &HeaderMap,
+    body: Result<Bytes, ApiError>,
+) -> ApiResult {
     let snapshot = app.engine.directory().snapshot();
     let key = authenticate(app, &snapshot, headers, context, Access::SecretKey)?;
     let request = read(&body?)?;

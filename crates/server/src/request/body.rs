@@ -173,14 +173,12 @@ pub(crate) fn parse_object<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, 
         }));
     }
     let text = std::str::from_utf8(body).map_err(|_| ApiError::malformed("The body is not valid UTF-8."))?;
-    let read = serde_json::from_str(text).map_err(|error| {
+    unknown_fields::read(None, text).map_err(|error| {
         // Serde's own words may quote the body; the place is enough.
         let (line, column) = (error.line(), error.column());
         let what = if error.is_data() { "A field is duplicated" } else { "The body is not valid JSON" };
         ApiError::malformed(format!("{what}, at line {line}, column {column}."))
-    })?;
-    unknown_fields::note::<T>(None, text);
-    Ok(read)
+    })
 }
 
 #[cfg(test)]

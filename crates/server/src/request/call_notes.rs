@@ -29,6 +29,14 @@ pub(crate) async fn collecting<F: Future>(answering: F) -> (F::Output, CallNotes
     NOTES.scope(RefCell::default(), answering).await
 }
 
+/// The same for what answers without waiting.
+pub(crate) fn collected<A>(answer: impl FnOnce() -> A) -> (A, CallNotes) {
+    NOTES.sync_scope(RefCell::default(), || {
+        let answer = answer();
+        (answer, NOTES.with(RefCell::take))
+    })
+}
+
 /// Takes note of the key.
 pub(crate) fn caller(environment: EnvironmentId, key: KeyId) {
     note(|notes| notes.caller = Some((environment, key)));

@@ -7,7 +7,7 @@ use std::fmt;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use serde::{
     Deserialize, Deserializer,
-    de::{DeserializeSeed, Error as _, IgnoredAny, MapAccess, Visitor, value},
+    de::{self, DeserializeSeed, MapAccess, Visitor},
     forward_to_deserialize_any,
 };
 use tollgate_vault::contains_secret_key;
@@ -37,25 +37,16 @@ pub(crate) fn tell(found: &Found, headers: &mut HeaderMap) {
     }
 }
 
-/// Notes the fields of a JSON object that its type does not have. `inside` names the field that holds the object.
-pub(crate) fn note<'a, T: Deserialize<'a>>(inside: Option<&str>, object: &'a str) {
-    let mut known: &[&str] = &[];
-    // The type only says which fields it has; there is nothing to read them from.
-    let _ = T::deserialize(FieldNames(&mut known));
-    let Ok(Unknown { named, count }) = Unknown::read(object, known) else { return };
-    if count == 0 {
-        return;
+/// Reads a JSON object, and notes the fields that its type does not have. `inside` names the field that holds the object.
+pub(crate) fn read<'a, T: Deserialize<'a>>(inside: Option<&str>, object: &'a str) -> serde_json::Result<T> {
+    let mut unknown = Unknown::default();
+    let mut json = serde_json::Deserializer::from_str(object);
+    let read = T::deserialize(Noting { inner: &mut json, unknown: &mut unknown })?;
+    json.end()?;
+    if unknown.count > 0 {
+        call_notes::note(|notes| unknown.add_to(&mut notes.unknown_fields, inside));
     }
-    call_notes::note(|notes| {
-        let found = &mut notes.unknown_fields;
-        let room = MAX_NAMED.saturating_sub(found.warnings.len());
-        for name in named.iter().take(room) {
-            let (name, warning) = named_with_warning(inside, name, known);
-            found.names.push(name);
-            found.warnings.push(warning);
-        }
-        found.more += count - named.len().min(room);
-    });
+    Ok(read)
 }
 
 /// A field's path as it may be shown, and what to say about it.
@@ -108,85 +99,107 @@ fn distance(one: &[u8], other: &[u8]) -> usize {
     row.last().copied().unwrap_or_default()
 }
 
-/// Learns the names of a struct's fields, and reads nothing.
-struct FieldNames<'n>(&'n mut &'static [&'static str]);
-
-impl<'de> Deserializer<'de> for FieldNames<'_> {
-    type Error = value::Error;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Self::Error> {
-        Err(value::Error::custom(""))
-    }
-
-    fn deserialize_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        fields: &'static [&'static str],
-        _: V,
-    ) -> Result<V::Value, Self::Error> {
-        *self.0 = fields;
-        Err(value::Error::custom(""))
-    }
-
-    forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
-    }
-}
-
 /// The names in an object that are not known: the first of them, and how many there are.
 #[derive(Default)]
 struct Unknown {
+    known: &'static [&'static str],
     named: Vec<String>,
     count: usize,
 }
 
 impl Unknown {
-    fn read(object: &str, known: &[&str]) -> serde_json::Result<Self> {
-        serde_json::Deserializer::from_str(object).deserialize_map(Names(known))
-    }
-}
-
-struct Names<'k>(&'k [&'k str]);
-
-impl<'de> Visitor<'de> for Names<'_> {
-    type Value = Unknown;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Unknown, A::Error> {
-        let mut unknown = Unknown::default();
-        while let Some(name) = entries.next_key_seed(Name(self.0))? {
-            unknown.count += usize::from(name.is_some());
-            unknown.named.extend(name.filter(|_| unknown.named.len() < MAX_NAMED));
-            entries.next_value::<IgnoredAny>()?;
+    fn meet(&mut self, name: &str) {
+        if !self.known.contains(&name) {
+            self.count += 1;
+            if self.named.len() < MAX_NAMED {
+                self.named.push(name.to_owned());
+            }
         }
-        Ok(unknown)
+    }
+
+    fn add_to(&self, found: &mut Found, inside: Option<&str>) {
+        let room = MAX_NAMED.saturating_sub(found.warnings.len());
+        for name in self.named.iter().take(room) {
+            let (name, warning) = named_with_warning(inside, name, self.known);
+            found.names.push(name);
+            found.warnings.push(warning);
+        }
+        found.more += self.count - self.named.len().min(room);
     }
 }
 
-/// A name, kept only if it is not known.
-struct Name<'k>(&'k [&'k str]);
+/// What reads a struct, a map's entries, a key and its text in turn, and looks at the name on the way.
+struct Noting<'u, T> {
+    inner: T,
+    unknown: &'u mut Unknown,
+}
 
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = Option<String>;
+impl<'de, D: Deserializer<'de>> Deserializer<'de> for Noting<'_, D> {
+    type Error = D::Error;
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<String>, D::Error> {
-        deserializer.deserialize_str(self)
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_any(visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, D::Error> {
+        self.unknown.known = fields;
+        self.inner.deserialize_struct(name, fields, Noting { inner: visitor, unknown: self.unknown })
+    }
+
+    fn deserialize_identifier<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, D::Error> {
+        self.inner.deserialize_identifier(Noting { inner: visitor, unknown: self.unknown })
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum ignored_any
     }
 }
 
-impl Visitor<'_> for Name<'_> {
-    type Value = Option<String>;
+impl<'de, V: Visitor<'de>> Visitor<'de> for Noting<'_, V> {
+    type Value = V::Value;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
+        self.inner.expecting(f)
     }
 
-    fn visit_str<E>(self, name: &str) -> Result<Option<String>, E> {
-        Ok((!self.0.contains(&name)).then(|| name.to_owned()))
+    fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<V::Value, A::Error> {
+        self.inner.visit_map(Noting { inner: entries, unknown: self.unknown })
+    }
+
+    fn visit_str<E: de::Error>(self, name: &str) -> Result<V::Value, E> {
+        self.unknown.meet(name);
+        self.inner.visit_str(name)
+    }
+
+    fn visit_borrowed_str<E: de::Error>(self, name: &'de str) -> Result<V::Value, E> {
+        self.unknown.meet(name);
+        self.inner.visit_borrowed_str(name)
+    }
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Noting<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        self.inner.next_key_seed(Noting { inner: seed, unknown: self.unknown })
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'de>>(&mut self, seed: S) -> Result<S::Value, A::Error> {
+        self.inner.next_value_seed(seed)
+    }
+}
+
+impl<'de, S: DeserializeSeed<'de>> DeserializeSeed<'de> for Noting<'_, S> {
+    type Value = S::Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<S::Value, D::Error> {
+        self.inner.deserialize(Noting { inner: deserializer, unknown: self.unknown })
     }
 }
 
@@ -207,23 +220,23 @@ mod tests {
         flow: Raw<'a>,
     }
 
-    async fn found(inside: Option<&'static str>, json: &'static str) -> Vec<String> {
-        noted(inside, json).await.warnings
+    fn found(inside: Option<&'static str>, json: &'static str) -> Vec<String> {
+        noted(inside, json).warnings
     }
 
-    async fn noted(inside: Option<&'static str>, json: &'static str) -> Found {
-        call_notes::collecting(async { note::<Order<'_>>(inside, json) }).await.1.unknown_fields
+    fn noted(inside: Option<&'static str>, json: &'static str) -> Found {
+        call_notes::collected(|| read::<Order<'_>>(inside, json).map(drop)).1.unknown_fields
     }
 
-    #[tokio::test]
-    async fn what_is_known_is_not_mentioned() {
+    #[test]
+    fn what_is_known_is_not_mentioned() {
         let none: [&str; 0] = [];
-        assert_eq!(found(None, r#"{"amountMinor":1,"successUrl":{"a":[1]},"flow":null}"#).await, none);
-        assert_eq!(found(None, r#"{"amount\u004dinor":1}"#).await, none, "however it is escaped");
+        assert_eq!(found(None, r#"{"amountMinor":1,"successUrl":{"a":[1]},"flow":null}"#), none);
+        assert_eq!(found(None, r#"{"amount\u004dinor":1}"#), none, "however it is escaped");
     }
 
-    #[tokio::test]
-    async fn what_was_probably_meant_is_told() {
+    #[test]
+    fn what_was_probably_meant_is_told() {
         for (name, told) in [
             ("sucessUrl", r#"unknown field "sucessUrl"; did you mean "successUrl"?"#),
             ("amount_minor", r#"unknown field "amount_minor"; did you mean "amountMinor"?"#),
@@ -234,20 +247,20 @@ mod tests {
             ("é\"\n", r#"unknown field "???""#),
         ] {
             let json = serde_json::to_string(&std::collections::BTreeMap::from([(name, 1)])).unwrap();
-            let told_now = found(None, json.leak()).await;
+            let told_now = found(None, json.leak());
             assert_eq!(told_now, [told], "{name}");
         }
-        let nested = found(Some("customer"), r#"{"flwos":1}"#).await;
+        let nested = found(Some("customer"), r#"{"flwos":1}"#);
         assert_eq!(nested, [r#"unknown field "customer.flwos"; did you mean "customer.flow"?"#]);
     }
 
-    #[tokio::test]
-    async fn headers_stay_small_and_hold_no_secret() {
+    #[test]
+    fn headers_stay_small_and_hold_no_secret() {
         let name = "x".repeat(50);
         let many: Vec<String> = (0..1_000).map(|number| format!("\"{name}{number}\":1,")).collect();
         let many = format!("{{{}\"y\":1}}", many.concat());
         let mut headers = HeaderMap::new();
-        tell(&noted(None, many.leak()).await, &mut headers);
+        tell(&noted(None, many.leak()), &mut headers);
         let values: Vec<_> = headers.get_all(HEADER).iter().collect();
         assert_eq!(values.len(), MAX_NAMED + 1);
         assert_eq!(values[MAX_NAMED], "and 996 more unknown fields");

@@ -20,7 +20,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri,
 use tollgate_domain::id::RequestId;
 use tollgate_engine::ACTIVITY;
 use tower_service::Service;
-use tracing::{debug, error, info};
+use tracing::{Level, debug, enabled, error, info};
 
 use crate::{
     app::{App, Mounted, SharedApp, is_for_operators},
@@ -33,7 +33,11 @@ use crate::{
     },
     response::{error::ApiError, error_code::ErrorCode},
     router::{OPERATIONS, OperationTable, UNKNOWN_PATH, router},
-    transport::{client_address::client_address, request_log},
+    transport::{
+        call_lines::{CallLine, CallLines},
+        client_address::client_address,
+        request_log,
+    },
 };
 
 /// What callers name their requests by.
@@ -44,12 +48,14 @@ pub(crate) struct Edge {
     app: SharedApp,
     router: Router,
     operations: OperationTable,
+    call_lines: CallLines,
 }
 
 impl Edge {
     pub(crate) fn new(app: App) -> Arc<Self> {
         let app = Arc::new(app);
-        Arc::new(Self { router: router(Arc::clone(&app)), operations: OperationTable::new(), app })
+        let router = router(Arc::clone(&app));
+        Arc::new(Self { router, operations: OperationTable::new(), call_lines: CallLines::default(), app })
     }
 
     pub(crate) fn app(&self) -> &App {
@@ -91,9 +97,10 @@ impl Edge {
         // else: a second look at the path, boxes for the handler, its future and the body, and copies for the log.
         if self.operations.is_quote(operation) {
             let quoting = quote::answer(&self.app, &context, &head.headers, body);
-            let quoting = AssertUnwindSafe(quoting).catch_unwind();
-            let (handled, notes) = call_notes::collecting(quoting).await;
-            let handled = handled.map(IntoResponse::into_response);
+            let (handled, notes) = match AssertUnwindSafe(quoting).catch_unwind().await {
+                Ok((answer, notes)) => (Ok(answer.into_response()), notes),
+                Err(panic) => (Err(panic), CallNotes::default()),
+            };
             let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers, notes };
             return Ok(self.finished(handled, operation, &context, started, &record));
         }
@@ -186,7 +193,7 @@ impl Edge {
         finish(response.headers_mut(), record.method, context.id);
         unknown_fields::tell(&record.notes.unknown_fields, response.headers_mut());
         self.keep(operation, context, response.status(), failure.as_ref(), took, record);
-        record.log(context, response.status(), failure.as_ref(), took.as_micros());
+        record.log(context, response.status(), failure.as_ref(), took.as_micros(), &self.call_lines);
         response
     }
 
@@ -276,13 +283,16 @@ impl Record<'_> {
         status: StatusCode,
         failure: Option<&ApiError>,
         took_micros: u128,
+        call_lines: &CallLines,
     ) {
         let RequestContext { id, client, .. } = context;
         let (method, path, status_code) = (self.method, self.uri.path(), status.as_u16());
         let is_change =
             method != Method::GET && (path.starts_with("/admin/") || path.starts_with("/console/"));
         let path = &*shown_path(path);
-        self.show_activity(path, status, failure, took_micros);
+        if enabled!(target: ACTIVITY, Level::INFO) {
+            self.show_activity(path, status, failure, took_micros, || call_lines.next(context.at));
+        }
         let caller_request_id = || self.caller_request_id();
         let code = failure.map(ApiError::code).unwrap_or_default();
         let internal = failure.and_then(ApiError::internal_reason).unwrap_or_default();
@@ -297,15 +307,28 @@ impl Record<'_> {
         }
     }
 
-    /// The line for whoever watches the sandbox. Webhooks that were taken in have a line of their own.
-    fn show_activity(&self, path: &str, status: StatusCode, failure: Option<&ApiError>, took_micros: u128) {
+    /// The line for whoever watches the sandbox. Webhooks that were taken in have a line of their own, and failures always do.
+    fn show_activity(
+        &self,
+        path: &str,
+        status: StatusCode,
+        failure: Option<&ApiError>,
+        took_micros: u128,
+        next_line: impl FnOnce() -> CallLine,
+    ) {
         let is_call = path.starts_with("/client/") || path.starts_with("/admin/");
         let is_refused_webhook = path.starts_with("/webhooks/") && !status.is_success();
-        if is_call || is_refused_webhook {
-            let (method, status, millis) = (self.method, status.as_u16(), took_micros / 1_000);
-            let code = failure.map(|failure| format!(" {}", failure.code())).unwrap_or_default();
-            info!(target: ACTIVITY, "{method} {path} {status}{code} in {millis} ms");
+        if !is_call && !is_refused_webhook {
+            return;
         }
+        let line = if failure.is_some() { CallLine::Shown { left_out: 0 } } else { next_line() };
+        let CallLine::Shown { left_out } = line else { return };
+        if left_out > 0 {
+            info!(target: ACTIVITY, "… and {left_out} more calls");
+        }
+        let (method, status, millis) = (self.method, status.as_u16(), took_micros / 1_000);
+        let code = failure.map(|failure| format!(" {}", failure.code())).unwrap_or_default();
+        info!(target: ACTIVITY, "{method} {path} {status}{code} in {millis} ms");
     }
 
     /// The caller's own id, as far as it can be shown and is not suspiciously long.
@@ -319,6 +342,10 @@ impl Record<'_> {
 /// The path for the log. A part of it that begins like one of our secrets stands in the wrong place, and is left out.
 fn shown_path(path: &str) -> Cow<'_, str> {
     const MARKERS: [&str; 5] = ["sk_", "pk_", "adm_", "pat_", "whsec_"];
+    // Every marker has the one, or hides it behind the other.
+    if !path.contains(['_', '%']) {
+        return Cow::Borrowed(path);
+    }
     let is_secret = |part: &&str| {
         let decoded = percent_decoded(part);
         let mut words = decoded.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
