@@ -268,7 +268,8 @@ async fn version_changes(
     let mut read = Vec::new();
     let mut rules = 0_usize;
     for version in versions.iter().map(|one| one.version).chain(before) {
-        if rules > MAX_COMPARED_RULES {
+        // The newest is always compared.
+        if rules > MAX_COMPARED_RULES && read.len() > 1 {
             break;
         }
         let configuration = match engine.config_version(environment, version).await {

@@ -377,7 +377,7 @@ fn option_input(option: OptionField, adapter: Adapter) -> (Input, String) {
             (Input::Text, "Leave empty for the version that this release was written for.".to_owned())
         }
         OptionField::Account => {
-            (Input::Text, "The connected account that payments are made for, acct_….".to_owned())
+            (Input::Text, "The connected account that payments are made for: acct_…".to_owned())
         }
     }
 }

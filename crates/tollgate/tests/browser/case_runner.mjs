@@ -23,8 +23,13 @@ export const browser = await chromium.launch({
   args: ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"],
 });
 
-export const shoot = (page, what, fullPage = true) =>
-  page.screenshot({ path: join(SCREENSHOTS, `${what.replace(/[^a-z0-9]+/gi, "-")}.png`), fullPage });
+// A picture of the page: all of it, up to a height that the browser can draw.
+export async function shoot(page, what, fullPage = true) {
+  const path = join(SCREENSHOTS, `${what.replace(/[^a-z0-9]+/gi, "-")}.png`);
+  const { width } = page.viewportSize();
+  const height = Math.min(6_000, await page.evaluate(() => document.documentElement.scrollHeight));
+  await page.screenshot(fullPage ? { path, fullPage, clip: { x: 0, y: 0, width, height } } : { path });
+}
 
 // Runs in the page: what axe finds wrong, by all of its rules or some.
 async function judge(rules) {

@@ -291,7 +291,7 @@ const cases = {
     await new Promise((done) => receiver.listen(0, "127.0.0.1", done));
     const url = `http://127.0.0.1:${receiver.address().port}/broken`;
     const endpoints = `/admin/v1/environments/${notes.environmentId}/event-endpoints`;
-    const { id } = await backend.data(201, "POST", endpoints, { url });
+    const { id } = await backend.data(201, "POST", endpoints, { url, events: ["*"] });
     for (let paid = 0; paid < 3; paid++) await pay();
     for (const options of Object.values(WINDOWS)) {
       const page = await open(options);
