@@ -169,7 +169,7 @@ fn in_words(old: &Value, new: &Value, replaced_secrets: &[String]) -> Vec<Change
     fees(old, new, &mut changes);
     limits(old, new, &mut changes);
     approvals(old, new, &mut changes);
-    fields("Setting", old.get("settings"), new.get("settings"), &mut changes);
+    settings(old.get("settings"), new.get("settings"), &mut changes);
     changes
 }
 
@@ -347,13 +347,18 @@ fn approvals(old: &Value, new: &Value, changes: &mut Vec<ChangeWords>) {
     entries(&named(Some(&old), name), &named(Some(&new), name), in_words, changed, changes);
 }
 
-/// Every field that differs, by its own name.
-fn fields(title: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ChangeWords>) {
+fn settings(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ChangeWords>) {
     let none = Value::Null;
     for Change { path, what } in diff(old.unwrap_or(&none), new.unwrap_or(&none), []) {
-        let (before, after) = texts(what);
-        let parts: Vec<_> = path.split('.').map(label_of).collect();
-        let what = format!("{title} {}", parts.join(", "));
+        let (mut before, mut after) = texts(what);
+        let what = if let Some(provider) = path.strip_prefix("circuit.forced.") {
+            for state in [&mut before, &mut after] {
+                *state = if *state == NOT_SET { "automatic".to_owned() } else { format!("forced {state}") };
+            }
+            format!("Circuit of {provider}")
+        } else {
+            format!("Setting {}", path.split('.').map(label_of).collect::<Vec<_>>().join(", "))
+        };
         changes.push(ChangeWords { what, before: Some(before), after: Some(after) });
     }
 }
@@ -472,6 +477,8 @@ mod tests {
             lines(&before, &after, &[]),
             ["Setting Rate limit per second: not set → 5", "Setting Circuit, Open seconds: 30 → 60"]
         );
+        let forced = json!({"settings": {"circuit": {"openSeconds": 30, "forced": {"p.1": "open"}}}});
+        assert_eq!(lines(&before, &forced, &[]), ["Circuit of p.1: automatic → forced open"]);
         assert_eq!(label_of("accountNumberId"), "Account number ID");
         assert_eq!(label_of("baseUrl"), "Base URL");
     }
