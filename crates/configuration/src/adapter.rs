@@ -24,14 +24,14 @@ pub enum Adapter {
 
 /// A field of a provider's credentials or funding details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FieldSpec {
-    pub(crate) name: &'static str,
+pub struct FieldSpec {
+    pub name: &'static str,
     /// Sealed at rest and masked when read; the others are meant for browsers or are mere ids.
-    pub(crate) secret: bool,
+    pub secret: bool,
     /// Whether the provider cannot be used without it.
-    pub(crate) required: bool,
+    pub required: bool,
     /// The most characters it may have where that is a rule of the provider's: printable ASCII then.
-    pub(crate) length_max: Option<usize>,
+    pub length_max: Option<usize>,
 }
 
 /// Which versions of a provider's API can be asked for.
@@ -120,7 +120,8 @@ impl Adapter {
             .map(|environment| self.address(environment).trim_start_matches("https://"))
     }
 
-    pub(crate) const fn credential_fields(self) -> &'static [FieldSpec] {
+    /// What its API and its webhooks need.
+    pub const fn credential_fields(self) -> &'static [FieldSpec] {
         const STRIPE: &[FieldSpec] = &[secret("secretKey"), open("publishableKey"), secret("webhookSecret")];
         const SQUARE: &[FieldSpec] = &[
             secret("accessToken"),
@@ -139,7 +140,8 @@ impl Adapter {
         }
     }
 
-    pub(crate) const fn funding_fields(self) -> &'static [FieldSpec] {
+    /// Where its money comes from.
+    pub const fn funding_fields(self) -> &'static [FieldSpec] {
         // An entry has room for so much of a company's name.
         const INCREASE: &[FieldSpec] =
             &[open("accountId"), optional_id("accountNumberId"), optional_text("companyName", 16)];
@@ -152,7 +154,8 @@ impl Adapter {
         }
     }
 
-    pub(crate) const fn option_fields(self) -> &'static [OptionField] {
+    /// What it can do beyond the ordinary.
+    pub const fn option_fields(self) -> &'static [OptionField] {
         match self {
             Self::Stripe => &OptionField::ALL,
             Self::Square => &[OptionField::ApiVersion],
@@ -161,7 +164,7 @@ impl Adapter {
     }
 
     /// The methods that `options.paymentMethods` may name.
-    pub(crate) const fn payment_methods(self) -> &'static [PaymentMethodType] {
+    pub const fn payment_methods(self) -> &'static [PaymentMethodType] {
         match self {
             Self::Stripe => stripe_methods::METHODS,
             Self::Square | Self::Increase | Self::ModernTreasury => &[],

@@ -31,14 +31,14 @@ mod warnings;
 use serde_json::{Map, Value, json};
 use tollgate_domain::{PaymentMethod, limit::Limit, routing::RoutingTable};
 
-pub use adapter::Adapter;
+pub use adapter::{Adapter, FieldSpec};
 pub use approvals::Approvals;
 pub use calendar::AchCalendar;
 pub use circuit::{CircuitConfig, ForcedCircuit};
 pub use diff::{Change, Difference, diff};
 pub use document::{DocumentError, parse_document};
 pub use fees::Fees;
-pub use options::ProviderOptions;
+pub use options::{OptionField, ProviderOptions};
 pub use payment_method_type::{MethodTiming, PaymentMethodType};
 pub use provider::{Provider, ProviderEnvironment, Providers};
 pub use retention::Retention;

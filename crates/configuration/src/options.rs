@@ -13,7 +13,7 @@ const MAX_METHODS: usize = 40;
 
 /// An option that an adapter knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OptionField {
+pub enum OptionField {
     PaymentMethods,
     ReceiptEmail,
     StatementDescriptorSuffix,
@@ -22,7 +22,7 @@ pub(crate) enum OptionField {
 }
 
 impl OptionField {
-    pub(crate) const ALL: [Self; 5] = [
+    pub const ALL: [Self; 5] = [
         Self::PaymentMethods,
         Self::ReceiptEmail,
         Self::StatementDescriptorSuffix,
@@ -30,7 +30,8 @@ impl OptionField {
         Self::Account,
     ];
 
-    const fn name(self) -> &'static str {
+    /// The name used in configurations.
+    pub const fn name(self) -> &'static str {
         match self {
             Self::PaymentMethods => "paymentMethods",
             Self::ReceiptEmail => "receiptEmail",

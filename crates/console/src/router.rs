@@ -17,8 +17,9 @@ use crate::{
     layout::assets,
     pages::{
         approvals, audit_log, cancel, config, deliveries, disputes, endpoints, environments, erase, events,
-        exceptions, hold, keys, not_found, overview, payment, payments, providers, refund, requests, routing,
-        rule, sandbox_sign_in, sign_in, single_sign_on, statement, try_out, users, waiting, wallets,
+        exceptions, hold, keys, not_found, overview, payment, payments, provider, providers, refund,
+        requests, routing, rule, sandbox_sign_in, sign_in, single_sign_on, statement, try_out, users,
+        waiting, wallets,
     },
     request::signed_in::session_of,
     state::{CALLBACK, Console, SharedConsole},
@@ -70,6 +71,8 @@ pub fn router(console: Console) -> Router {
         MoveFunds post "/wallets/{currency}" wallets::post;
         Read get "/providers" providers::list;
         Resend post "/providers" providers::retry;
+        Configure get "/providers/edit" provider::edit;
+        Configure post "/providers/edit" provider::review;
         Configure post "/providers/test" providers::test;
         Configure post "/providers/circuit" providers::force_circuit;
         Read get "/keys" keys::list;

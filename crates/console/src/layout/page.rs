@@ -212,10 +212,15 @@ impl From<ConfigureError> for PageError {
                     .to_owned(),
             ),
             ConfigureError::Store(error) => error.into(),
-            ConfigureError::Faulty(errors) => Self::Refused(format!(
-                "The configuration has {} errors; nothing was changed.",
-                errors.count()
-            )),
+            ConfigureError::Faulty(errors) => {
+                let first = errors.iter().next();
+                let first = first.map(|fault| format!("{} {}", fault.field, fault.message));
+                let more = match errors.count() {
+                    0 | 1 => String::new(),
+                    count => format!(" This is the first of {count} errors."),
+                };
+                Self::Refused(format!("Nothing was changed: {}.{more}", first.unwrap_or_default()))
+            }
             other => Self::Broken(other.to_string()),
         }
     }

@@ -3,22 +3,27 @@
 use askama::Template;
 use axum::response::Response;
 use serde_json::Value;
-use tollgate_configuration::{Change, ConfigWarning, Difference, diff, parse_document};
+use tollgate_configuration::{ConfigWarning, Configuration, parse_document};
 use tollgate_domain::id::{ApprovalId, EnvironmentId};
-use tollgate_engine::{Audited, ConfigureError, Configured, ProposedChange, Replay};
+use tollgate_engine::{
+    Audited, ConfigureError, Configured, ProposedChange, Replay, ports::ConfigVersionSummary,
+};
 
 use crate::{
     layout::{
-        format::{count, minor, money, second, shortened},
+        format::{count, minor, money, second},
         frame::Frame,
         page::{self, Page, PageError},
     },
+    pages::config_words::Described,
     request::{signed_in::SignedIn, submitted::Submitted},
 };
 
 /// How many payments of the past a change is tried on.
 const REPLAYED: u32 = 1_000;
-const SLICE: u32 = 50;
+const SLICE: u32 = 20;
+/// How many rules a page of the history compares; what is beyond is compared one by one.
+const MAX_COMPARED_RULES: usize = 5_000;
 
 #[derive(Template)]
 #[template(path = "config.html")]
@@ -35,7 +40,7 @@ struct ReviewPage {
     frame: Frame,
     version: u64,
     document: String,
-    changes: Vec<ChangeRow>,
+    changes: Described,
     replay: ReplayView,
     warnings: Vec<ConfigWarning>,
     /// The version to bring back, where this is no new document.
@@ -44,6 +49,8 @@ struct ReviewPage {
     proposal: Option<ProposalView>,
     /// Whether somebody else has to approve it.
     waits: bool,
+    /// The page that the change was begun on.
+    returns: &'static str,
 }
 
 /// A change that waits for approval.
@@ -64,45 +71,20 @@ pub(crate) async fn show_proposal(
 ) -> Page {
     let engine = &signed_in.console.engine;
     let replay = engine.replay_history(environment, &change.configuration, REPLAYED).await?;
+    let current = engine.config(environment).await?;
+    let document = pretty(&change.configuration.to_public());
     page::render(&ReviewPage {
         frame: signed_in.frame("Proposed change of the configuration", "approvals").await?,
         version: change.version,
-        document: pretty(&change.configuration.to_public()),
-        changes: change.changes.into_iter().map(ChangeRow::of).collect(),
+        document,
+        changes: described(signed_in, current.configuration, change.configuration).await?,
         replay: ReplayView::of(&replay),
         warnings: change.warnings,
         restores: None,
         proposal: Some(proposal),
         waits: true,
+        returns: "approvals",
     })
-}
-
-/// A difference as two texts.
-struct ChangeRow {
-    path: String,
-    before: Option<String>,
-    after: Option<String>,
-}
-
-impl ChangeRow {
-    fn of(Change { path, what }: Change) -> Self {
-        let text = |value: Value| match value {
-            Value::String(text) => text,
-            other => other.to_string(),
-        };
-        let (before, after) = match what {
-            Difference::Added(value) => (None, Some(text(value))),
-            Difference::Removed(value) => (Some(text(value)), None),
-            Difference::Changed(before, after) => (Some(text(before)), Some(text(after))),
-            Difference::Reordered(names) => {
-                (Some("different order".to_owned()), Some(shortened(&names.join(", "), 2_000)))
-            }
-            Difference::OtherSecret => {
-                (Some("current secret".to_owned()), Some("different secret".to_owned()))
-            }
-        };
-        Self { path, before, after }
-    }
 }
 
 struct ReplayView {
@@ -128,6 +110,14 @@ struct VersionRow {
     version: u64,
     actor: String,
     at: String,
+    /// What it changed; `None` where the page leaves that to a comparison.
+    changes: Option<VersionChanges>,
+}
+
+struct VersionChanges {
+    lines: Vec<String>,
+    /// The version that it is the same as, apart from credentials.
+    back_to: Option<u64>,
 }
 
 #[derive(Template)]
@@ -163,7 +153,7 @@ pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
     let environment = signed_in.environment()?;
     let version = form.field("version").parse().ok();
     match parse_document(form.field("document").as_bytes()) {
-        Ok(document) => show_review(signed_in, environment, document, version).await,
+        Ok(document) => show_review(signed_in, environment, document, version, "routing").await,
         Err(fault) => {
             let errors = vec![(String::new(), fault.to_string())];
             editor(signed_in, version.unwrap_or(0), form.field("document").to_owned(), errors).await
@@ -177,9 +167,10 @@ pub(crate) async fn show_review(
     environment: EnvironmentId,
     document: Value,
     expected: Option<u64>,
+    returns: &'static str,
 ) -> Page {
     let engine = &signed_in.console.engine;
-    let current = engine.config_document(environment, None).await?;
+    let current = engine.config(environment).await?;
     let version = expected.unwrap_or(current.version);
     let checked = match engine.check_config(environment, document.clone()).await {
         Ok(checked) => checked,
@@ -189,20 +180,20 @@ pub(crate) async fn show_review(
         }
         Err(error) => return Err(error.into()),
     };
-    let replaced = checked.replaced_secrets.iter().map(String::as_str);
-    let changes = diff(&current.document, &checked.document, replaced);
     let replay = engine.replay_history(environment, &checked.configuration, REPLAYED).await?;
-    let frame = signed_in.frame("Review the change", "routing").await?;
+    let changes = described(signed_in, current.configuration, checked.configuration).await?;
+    let frame = signed_in.frame("Review the change", returns).await?;
     page::render(&ReviewPage {
         frame,
         version,
         document: pretty(&document),
-        changes: changes.into_iter().map(ChangeRow::of).collect(),
+        changes,
         replay: ReplayView::of(&replay),
         warnings: checked.warnings,
         restores: None,
         proposal: None,
         waits: signed_in.view(environment)?.configuration.approvals.configuration,
+        returns,
     })
 }
 
@@ -222,7 +213,18 @@ pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
         0 => format!("Saved as version {version}."),
         _ => format!("Saved as version {version}. See the warnings below."),
     };
-    Ok(signed_in.back(&format!("/console/{environment}/routing"), &said))
+    let page = if form.field("returns") == "providers" { "providers" } else { "routing" };
+    Ok(signed_in.back(&format!("/console/{environment}/{page}"), &said))
+}
+
+/// What differs, found on a thread of its own: thousands of rules take a while.
+async fn described(
+    signed_in: &SignedIn,
+    before: Configuration,
+    after: Configuration,
+) -> Result<Described, PageError> {
+    let comparing = signed_in.console.engine.host().compute(move || Described::of(&before, &after));
+    comparing.await.map_err(|error| PageError::Broken(error.to_string()))
 }
 
 fn proposed(signed_in: &SignedIn, environment: EnvironmentId, approval: ApprovalId) -> Response {
@@ -238,38 +240,99 @@ pub(crate) async fn history(signed_in: SignedIn) -> Page {
     let before = signed_in.query("before").and_then(|text| text.parse().ok());
     let versions = engine.config_history(environment, before, SLICE).await?;
     let is_full = u32::try_from(versions.len()).is_ok_and(|count| count == SLICE);
+    let mut changes = version_changes(&signed_in, environment, &versions).await?.into_iter();
     page::render(&HistoryPage {
         current,
         next: versions.last().filter(|_| is_full).map(|last| format!("?before={}", last.version)),
         versions: versions
             .into_iter()
-            .map(|one| VersionRow { version: one.version, actor: one.actor, at: second(one.at) })
+            .map(|one| VersionRow {
+                version: one.version,
+                actor: one.actor,
+                at: second(one.at),
+                changes: changes.next(),
+            })
             .collect(),
         frame,
     })
+}
+
+/// What each of these versions changed, the newest first: of as many as a page has time for.
+async fn version_changes(
+    signed_in: &SignedIn,
+    environment: EnvironmentId,
+    versions: &[ConfigVersionSummary],
+) -> Result<Vec<VersionChanges>, PageError> {
+    let engine = &signed_in.console.engine;
+    let before = versions.last().map(|oldest| oldest.version.saturating_sub(1));
+    let mut read = Vec::new();
+    let mut rules = 0_usize;
+    for version in versions.iter().map(|one| one.version).chain(before) {
+        // The newest is always compared.
+        if rules > MAX_COMPARED_RULES && read.len() > 1 {
+            break;
+        }
+        let configuration = match engine.config_version(environment, version).await {
+            Ok(found) => found.configuration,
+            Err(ConfigureError::Missing) => Configuration::default(),
+            Err(ConfigureError::Store(error)) => return Err(error.into()),
+            Err(_) => break,
+        };
+        for table in [&configuration.web_card, &configuration.ach] {
+            rules = rules.saturating_add(table.rules().len());
+        }
+        read.push((version, configuration));
+    }
+    let comparing = engine.host().compute(move || compared(&read));
+    comparing.await.map_err(|error| PageError::Broken(error.to_string()))
+}
+
+/// What each configuration changed in the one that follows it, which is the version before.
+fn compared(configurations: &[(u64, Configuration)]) -> Vec<VersionChanges> {
+    let without_credentials = |(version, configuration): &(u64, Configuration)| {
+        let mut document = configuration.to_public();
+        let providers = document.get_mut("providers").and_then(Value::as_object_mut);
+        for provider in providers.into_iter().flat_map(|providers| providers.values_mut()) {
+            provider.as_object_mut().map(|provider| provider.remove("credentials"));
+        }
+        (*version, document)
+    };
+    let documents: Vec<_> = configurations.iter().map(without_credentials).collect();
+    let pairs = configurations.iter().zip(configurations.iter().skip(1)).zip(&documents).enumerate();
+    let changes = pairs.map(|(place, (((_, after), (_, before)), (_, document)))| {
+        let mut older = documents.iter().skip(place.saturating_add(1)).peekable();
+        let is_other = older.peek().is_some_and(|(_, previous)| previous != document);
+        let same = older.find(|(_, known)| is_other && known == document);
+        let lines = Described::of(before, after).summary();
+        VersionChanges { lines, back_to: same.map(|(version, _)| *version) }
+    });
+    changes.collect()
 }
 
 /// A version of the past: what bringing it back would change.
 pub(crate) async fn version(signed_in: SignedIn) -> Page {
     let (environment, version) = (signed_in.environment()?, signed_in.path("version")?);
     let engine = &signed_in.console.engine;
-    let current = engine.config_document(environment, None).await?;
-    let old = engine.config_version(environment, version).await?;
-    let document = old.configuration.to_public();
-    // Secrets in force stay.
-    let changes = diff(&current.document, &document, []);
-    let replay = engine.replay_history(environment, &old.configuration, REPLAYED).await?;
-    let frame = signed_in.frame(&format!("Version {version}"), "routing").await?;
+    let current = engine.config(environment).await?;
+    let mut old = engine.config_version(environment, version).await?.configuration;
+    let (document, waits) = (pretty(&old.to_public()), current.configuration.approvals.configuration);
+    let warnings = old.warnings(&signed_in.view(environment)?.environment.name);
+    // Secrets in force stay, unless they would be sent elsewhere: that is refused.
+    if let Ok(providers) = old.providers.clone().with_secrets_of(&current.configuration.providers) {
+        old.providers = providers;
+    }
+    let replay = engine.replay_history(environment, &old, REPLAYED).await?;
     page::render(&ReviewPage {
-        frame,
+        frame: signed_in.frame(&format!("Version {version}"), "routing").await?,
         version: current.version,
-        document: pretty(&document),
-        changes: changes.into_iter().map(ChangeRow::of).collect(),
+        document,
+        changes: described(&signed_in, current.configuration, old).await?,
         replay: ReplayView::of(&replay),
-        warnings: old.configuration.warnings(&signed_in.view(environment)?.environment.name),
+        warnings,
         restores: Some(version),
         proposal: None,
-        waits: signed_in.view(environment)?.configuration.approvals.configuration,
+        waits,
+        returns: "routing",
     })
 }
 

@@ -435,17 +435,17 @@ pub(crate) fn layer(scope: &'static str, fee: &LayerFee, currency: Currency) -> 
         };
     }
     let bps = layer.percent.get();
-    let mut rule = format!("{} + {}.{:02} %", minor(layer.fixed, currency), bps / 100, bps % 100);
+    let mut rule = format!("{}.{:02} % + {}", bps / 100, bps % 100, minor(layer.fixed, currency));
     if let Some(minimum) = layer.minimum {
-        rule = format!("{rule}, at least {}", minor(minimum, currency));
+        rule = format!("{rule}, min {}", minor(minimum, currency));
     }
     if let Some(cap) = layer.cap {
-        rule = format!("{rule}, at most {}", minor(cap, currency));
+        rule = format!("{rule}, max {}", minor(cap, currency));
     }
     let mut steps = format!(
         "{} + {} = {}",
-        minor(layer.fixed, currency),
         minor(fee.percent_part, currency),
+        minor(layer.fixed, currency),
         minor(fee.before_bounds, currency)
     );
     match fee.bound {

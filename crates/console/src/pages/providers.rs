@@ -3,6 +3,7 @@
 use askama::Template;
 use axum::response::Response;
 use tollgate_configuration::ForcedCircuit;
+use tollgate_domain::tenant::Mode;
 use tollgate_engine::{
     ProviderIncident, ProviderState,
     ports::{ProviderCheck, ProviderCheckRecord, ProviderEventState, StoredProviderEvent},
@@ -24,6 +25,8 @@ struct Provider {
     name: String,
     adapter: &'static str,
     method: &'static str,
+    /// Whether real money moves, as far as its entry tells.
+    mode: Option<&'static str>,
     state: &'static str,
     class: &'static str,
     incident: Option<Incident>,
@@ -125,6 +128,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
             name: provider.name.to_string(),
             adapter: provider.adapter.as_str(),
             method: provider.adapter.method().as_str(),
+            mode: provider.mode().map(Mode::as_str),
             state: readiness.state.as_str(),
             class: match readiness.state {
                 ProviderState::Ready => "good",

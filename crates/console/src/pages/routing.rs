@@ -13,11 +13,14 @@ use tollgate_domain::{
 
 use crate::{
     layout::{
-        format::{amount, read_amount, shortened},
+        format::{amount, money, read_amount, shortened},
         frame::Frame,
         page::{self, Page, PageError},
     },
-    pages::config as config_pages,
+    pages::{
+        config as config_pages,
+        config_words::{condition_text, condition_words},
+    },
     request::{signed_in::SignedIn, submitted::Submitted},
 };
 
@@ -48,7 +51,7 @@ impl RuleView {
             };
             let conditions =
                 verdict.conditions.iter().zip(&rule.conditions).map(|(verdict, condition)| ConditionView {
-                    text: format!("{} {} {}", verdict.field, verdict.op, wanted(condition.test())),
+                    text: condition_words(&verdict.field, verdict.op, &wanted(condition.test())),
                     holds: verdict.holds,
                     found: verdict.found.clone().or_else(|| (!verdict.holds).then(|| "missing".to_owned())),
                 });
@@ -164,16 +167,13 @@ fn rule_row(rule: &Value) -> RuleRow {
     RuleRow {
         id: text(rule, "id"),
         is_enabled: rule.get("enabled").and_then(Value::as_bool).unwrap_or(true),
-        conditions: conditions
-            .iter()
-            .map(|one| format!("{} {} {}", text(one, "field"), text(one, "op"), text(one, "value")))
-            .collect(),
+        conditions: conditions.iter().map(condition_text).collect(),
         target: rule.get("target").map(target_text).unwrap_or_default(),
     }
 }
 
 /// As [`destination_text`], of a document.
-fn target_text(target: &Value) -> String {
+pub(crate) fn target_text(target: &Value) -> String {
     let one = |target: &Value| format!("{}, {}", text(target, "provider"), text(target, "channel"));
     let list = |name: &str| target.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let shares = list("split");
@@ -221,22 +221,33 @@ fn fee_name(entry: &Value) -> String {
 }
 
 fn layer_text(entry: &Value, scope: &str) -> String {
+    if is_enabled(entry, scope) { layer_amounts(entry, scope) } else { "disabled".to_owned() }
+}
+
+/// As [`layer_text`], with what a disabled layer would cost.
+pub(crate) fn layer_words(entry: &Value, scope: &str) -> String {
+    let amounts = layer_amounts(entry, scope);
+    if is_enabled(entry, scope) { amounts } else { format!("disabled ({amounts})") }
+}
+
+fn is_enabled(entry: &Value, scope: &str) -> bool {
+    entry.get(scope).and_then(|layer| layer.get("enabled")) == Some(&Value::Bool(true))
+}
+
+fn layer_amounts(entry: &Value, scope: &str) -> String {
     let currency = Currency::parse(&text(entry, "currency")).unwrap_or(Currency::USD);
-    let Some(layer) = entry.get(scope).filter(|layer| layer.get("enabled") == Some(&Value::Bool(true)))
-    else {
-        return "disabled".to_owned();
-    };
-    let money = |field: &str| {
+    let layer = entry.get(scope).cloned().unwrap_or_default();
+    let amount_of = |field: &str| {
         let minor = layer.get(field).and_then(Value::as_str)?.parse::<i128>().ok()?;
-        Some(amount(minor, currency))
+        Some(money(minor, currency))
     };
     let bps = layer.get("percentFeeBps").and_then(Value::as_u64).unwrap_or(0);
-    let mut said =
-        format!("{} + {}.{:02} %", money("fixedFeeMinor").unwrap_or_default(), bps / 100, bps % 100);
-    if let Some(minimum) = money("minimumFeeMinor") {
+    let fixed = amount_of("fixedFeeMinor").unwrap_or_else(|| money(0, currency));
+    let mut said = format!("{}.{:02} % + {fixed}", bps / 100, bps % 100);
+    if let Some(minimum) = amount_of("minimumFeeMinor") {
         said = format!("{said}, min {minimum}");
     }
-    if let Some(cap) = money("capFeeMinor") {
+    if let Some(cap) = amount_of("capFeeMinor") {
         said = format!("{said}, max {cap}");
     }
     said
@@ -365,7 +376,7 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
     if let Some(fee) = document.pointer_mut(&format!("/fees/{place}")) {
         *fee = changed;
     }
-    config_pages::show_review(signed_in, environment, document, Some(read.version)).await
+    config_pages::show_review(signed_in, environment, document, Some(read.version), "routing").await
 }
 
 fn read_layer(fields: &LayerFields, currency: Currency, errors: &mut Vec<String>) -> Option<Value> {
@@ -418,7 +429,7 @@ pub(crate) async fn switch_rule(form: Submitted) -> Result<Response, PageError> 
     let rule = rule.and_then(Value::as_object_mut).ok_or(PageError::Missing)?;
     let is_enabled = rule.get("enabled").and_then(Value::as_bool).unwrap_or(true);
     rule.insert("enabled".to_owned(), Value::Bool(!is_enabled));
-    config_pages::show_review(signed_in, environment, document, Some(read.version)).await
+    config_pages::show_review(signed_in, environment, document, Some(read.version), "routing").await
 }
 
 #[cfg(test)]
@@ -469,7 +480,7 @@ mod tests {
         let mut errors = Vec::new();
         assert_eq!(read_layer(&fields, Currency::USD, &mut errors).as_ref(), entry.get("platform"));
         assert!(errors.is_empty());
-        assert_eq!(layer_text(&entry, "platform"), "0.30 + 2.90 %, max 5,000.00");
+        assert_eq!(layer_text(&entry, "platform"), "2.90 % + 0.30 USD, max 5,000.00 USD");
         let broken =
             LayerFields { fixed: "x".to_owned(), percent: "1000".to_owned(), ..LayerFields::default() };
         assert!(read_layer(&broken, Currency::USD, &mut errors).is_none());

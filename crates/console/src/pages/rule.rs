@@ -11,23 +11,10 @@ use crate::{
         frame::Frame,
         page::{self, Page, PageError},
     },
-    pages::{config as config_pages, routing::text},
+    pages::{config as config_pages, config_words::OPERATORS, routing::text},
     request::{signed_in::SignedIn, submitted::Submitted},
 };
 
-/// How a condition compares, as the document and as people say it.
-const OPERATORS: [(&str, &str); 10] = [
-    ("eq", "is"),
-    ("ne", "is not"),
-    ("in", "is one of"),
-    ("not_in", "is none of"),
-    ("starts_with", "starts with"),
-    ("lt", "is less than"),
-    ("lte", "is at most"),
-    ("gt", "is more than"),
-    ("gte", "is at least"),
-    ("exists", "exists (true or false)"),
-];
 /// Rows to fill in beside those there are.
 const SPARE_ROWS: usize = 2;
 
@@ -146,7 +133,8 @@ pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
         rules.remove(place);
     }
     if form.field("do") == "remove" {
-        return config_pages::show_review(signed_in, environment, document, Some(read.version)).await;
+        return config_pages::show_review(signed_in, environment, document, Some(read.version), "routing")
+            .await;
     }
     let place = place.clamp(1, rules.len().saturating_add(1));
     match fields.read() {
@@ -156,7 +144,14 @@ pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
     if errors.is_empty() {
         match engine.check_config(environment, document.clone()).await {
             Ok(_) => {
-                return config_pages::show_review(signed_in, environment, document, Some(read.version)).await;
+                return config_pages::show_review(
+                    signed_in,
+                    environment,
+                    document,
+                    Some(read.version),
+                    "routing",
+                )
+                .await;
             }
             Err(ConfigureError::Faulty(faults)) => {
                 errors.extend(faults.into_iter().map(|fault| format!("{}: {}", fault.field, fault.message)));
@@ -265,7 +260,7 @@ impl RuleFields {
 impl ConditionFields {
     fn read(&self, number: usize) -> Value {
         let value = match self.operator.as_str() {
-            "in" | "not_in" => self.value.split(',').map(str::trim).filter(|part| !part.is_empty()).collect(),
+            "in" | "notIn" => self.value.split(',').map(str::trim).filter(|part| !part.is_empty()).collect(),
             "exists" => json!(self.value != "false"),
             _ => json!(self.value),
         };
@@ -306,6 +301,8 @@ fn plain(value: &Value) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tollgate_configuration::Configuration;
+
     use super::*;
 
     #[test]
@@ -314,13 +311,30 @@ mod tests {
             json!({"id": "rule_1", "enabled": true, "conditions": [], "target": {"provider": "a", "channel": "web_card"}}),
             json!({"id": "rule_2", "enabled": false, "conditions": [
                     {"id": "c", "field": "amountMinor", "op": "gte", "value": "100000"},
-                    {"id": "d", "field": "currency", "op": "in", "value": ["USD", "EUR"]},
+                    {"id": "d", "field": "currency", "op": "notIn", "value": ["USD", "EUR"]},
                     {"id": "e", "field": "metadata.vip", "op": "exists", "value": false}],
                 "target": {"split": [{"provider": "a", "channel": "web_card", "weight": 95},
                     {"provider": "b", "channel": "web_card", "weight": 5}], "splitBy": "metadata.customer",
                     "fallbacks": [{"provider": "c", "channel": "web_card"}]}}),
         ] {
             assert_eq!(RuleFields::of(&rule).read(), Ok(rule));
+        }
+    }
+
+    #[test]
+    fn every_comparison_of_the_form_is_one_of_the_document() {
+        for (operator, _) in OPERATORS {
+            let condition = ConditionFields {
+                field: "metadata.shop".to_owned(),
+                operator: operator.to_owned(),
+                value: "1".to_owned(),
+                ..ConditionFields::default()
+            };
+            let target = json!({"provider": "a", "channel": "web_card"});
+            let rule = json!({"id": "rule", "conditions": [condition.read(1)], "target": target});
+            let document = json!({"providers": {"a": {"adapter": "stripe"}}, "routing": {"web_card": {"rules": [rule]}}});
+            let read = Configuration::read(&document, &Configuration::default());
+            assert!(read.is_ok(), "{operator}: {:?}", read.err());
         }
     }
 

@@ -2,24 +2,17 @@
 // for every case. The variables are those of `run.mjs`, and `ISSUER`, the address the server was told to trust.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { browser, notes, require, runCases, shoot } from "./case_runner.mjs";
 
 const CASE_MS_MAX = 120_000;
 
-const { CHROMIUM, ISSUER, MODULES, SCREENSHOTS, TOLLGATE_NOTES } = process.env;
-const require = createRequire(join(MODULES, "package.json"));
-const { chromium } = require("playwright-core");
+const { ISSUER } = process.env;
 // Standard output is for results.
 console.info = console.warn = console.error;
 const { default: Provider } = await import(pathToFileURL(require.resolve("oidc-provider")));
 
-process.stdin.on("end", () => process.exit(1)).resume();
-mkdirSync(SCREENSHOTS, { recursive: true });
-
-const { adminToken, baseUrl } = JSON.parse(readFileSync(TOLLGATE_NOTES, "utf8"));
+const { adminToken, baseUrl } = notes;
 
 // Everybody's name at the issuer is their address; it asks for a password and accepts any.
 const provider = new Provider(ISSUER, {
@@ -37,14 +30,6 @@ const provider = new Provider(ISSUER, {
 });
 const listening = provider.listen(new URL(ISSUER).port, "127.0.0.1");
 await new Promise((resolve, refuse) => listening.once("listening", resolve).once("error", refuse));
-
-const browser = await chromium.launch({
-  executablePath: CHROMIUM,
-  args: ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"],
-});
-
-const shoot = (page, what) =>
-  page.screenshot({ path: join(SCREENSHOTS, `${what.replace(/[^a-z0-9]+/gi, "-")}.png`), fullPage: true });
 
 async function open() {
   const context = await browser.newContext({ reducedMotion: "reduce" });
@@ -118,28 +103,4 @@ const cases = {
   },
 };
 
-let [done, failed] = [0, 0];
-for (const [name, run] of Object.entries(cases)) {
-  const started = Date.now();
-  let timer;
-  const late = new Promise((_, refuse) => {
-    timer = setTimeout(() => refuse(new Error(`not done within ${CASE_MS_MAX} ms`)), CASE_MS_MAX);
-  });
-  let error = null;
-  try {
-    await Promise.race([run(), late]);
-  } catch (caught) {
-    error = String(caught?.stack ?? caught);
-    failed += 1;
-    for (const context of browser.contexts()) {
-      for (const page of context.pages()) await shoot(page, `failed ${name}`).catch(() => {});
-    }
-  }
-  await Promise.all(browser.contexts().map((context) => context.close().catch(() => {})));
-  clearTimeout(timer);
-  done += 1;
-  console.log(JSON.stringify({ case: name, passed: !error, error, ms: Date.now() - started }));
-}
-console.log(JSON.stringify({ cases: done, failed }));
-await browser.close();
-process.exit(failed ? 1 : 0);
+await runCases(cases, CASE_MS_MAX);
