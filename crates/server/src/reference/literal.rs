@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn short_values_take_one_line_and_long_ones_a_line_for_each_part() {
-        let short = json!({"is new": true, "note": null, "of": [1, "a\"b"]});
-        assert_eq!(Json.write(&short, 0), r#"{"is new": true, "note": null, "of": [1, "a\"b"]}"#);
-        assert_eq!(TypeScript.write(&short, 0), r#"{ "is new": true, note: null, of: [1, "a\"b"] }"#);
-        assert_eq!(Python.write(&short, 0), r#"{"is new": True, "note": None, "of": [1, "a\"b"]}"#);
+        let short = json!({"is new": true, "of": [1, null, "a\"b"]});
+        assert_eq!(Json.write(&short, 0), r#"{"is new": true, "of": [1, null, "a\"b"]}"#);
+        assert_eq!(TypeScript.write(&short, 0), r#"{ "is new": true, of: [1, null, "a\"b"] }"#);
+        assert_eq!(Python.write(&short, 0), r#"{"is new": True, "of": [1, None, "a\"b"]}"#);
         let long = json!({"description": "x".repeat(80), "customer": {}, "of": [false]});
         let text = "x".repeat(80);
         assert_eq!(

@@ -297,7 +297,7 @@ fn operators(recorder: &mut Recorder, paid: String) {
 
 /// Two items of a list show what there is to see.
 fn shorten(data: &mut Value) {
-    if let Some(items) = data["items"].as_array_mut() {
+    if let Some(items) = data.get_mut("items").and_then(Value::as_array_mut) {
         items.truncate(2);
     }
 }
