@@ -108,6 +108,16 @@ fn pay(url: &str) {
     assert_eq!(answer.status, 303, "{}", String::from_utf8_lossy(&answer.body));
 }
 
+/// A shell that knows no other Tollgate.
+fn shell_in(folder: &Path) -> Command {
+    let mut shell = Command::new("bash");
+    shell.current_dir(folder);
+    for (name, _) in env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("TOLLGATE_")) {
+        shell.env_remove(name);
+    }
+    shell
+}
+
 /// A terminal and the sandbox beside it. Dropped, both end.
 struct Walk {
     folder: PathBuf,
@@ -135,14 +145,8 @@ impl Walk {
             }
         };
         let errors = File::create(folder.join("errors.txt")).unwrap();
-        let mut shell = Command::new("bash");
-        shell.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors);
-        for (name, _) in env::vars_os() {
-            if name.to_string_lossy().starts_with("TOLLGATE_") {
-                shell.env_remove(name);
-            }
-        }
-        let mut shell = shell.spawn().unwrap();
+        let mut shell = shell_in(folder);
+        let mut shell = shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(errors).spawn().unwrap();
         let (input, output) = (shell.stdin.take().unwrap(), BufReader::new(shell.stdout.take().unwrap()));
         let started = Instant::now();
         Self { folder: folder.to_owned(), binary, address, sandbox: None, shell, input, output, started }
@@ -168,13 +172,8 @@ impl Walk {
     }
 
     fn start_sandbox(&mut self, command: &str) {
-        let mut shell = Command::new("bash");
-        shell.arg("-c").arg(format!("exec {}", self.with_binary(command))).current_dir(&self.folder);
-        for (name, _) in env::vars_os() {
-            if name.to_string_lossy().starts_with("TOLLGATE_") {
-                shell.env_remove(name);
-            }
-        }
+        let mut shell = shell_in(&self.folder);
+        shell.arg("-c").arg(format!("exec {}", self.with_binary(command)));
         if self.address != ADDRESS {
             shell.env("TOLLGATE_LISTEN", &self.address);
         }
