@@ -150,16 +150,14 @@ const cases = {
     const { context, page } = await open(DESKTOP);
     await page.getByRole("link", { name: QUOTE }).first().click();
     await page.getByRole("heading", { name: QUOTE }).first().waitFor();
-    let shown = "Shell Curl";
     for (const [name, sample] of [
       ["TypeScript", /await tollgate\.fees\.quote\(/],
       ["Python", /result = tollgate\.fees\.quote\(/],
       ["Go", /http\.NewRequest\("POST", os\.Getenv\("TOLLGATE_URL"\)\+"\/client\/v1\/fees\/quote"/],
     ]) {
-      await page.getByRole("button", { name: shown, exact: true }).first().click();
+      await page.getByRole("button", { name: /^Change code sample language/ }).first().click();
       await page.getByRole("option", { name, exact: true }).first().click();
       await page.locator("pre").filter({ hasText: sample }).first().waitFor();
-      shown = name;
     }
     await page.locator("pre").filter({ hasText: '"totalDebitMinor": "2097"' }).first().waitFor();
     await page.screenshot({ path: join(SCREENSHOTS, "docs-samples.png") });
