@@ -6,79 +6,62 @@ use jiff::{Timestamp, ToSpan};
 use serde_json::Value;
 
 const CUSTOMER_TOKEN: &str = "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0…";
-const CREDENTIALS: [&str; 5] = ["sk_test_", "pk_test_", "pat_", "tgwh_", "whsec_"];
+const CREDENTIALS: [&str; 4] = ["sk_test_", "pk_test_", "pat_", "whsec_"];
 /// Longer runs of letters and digits are made at random.
 const WORD_MAX: usize = 14;
-const FIRST_MOMENT: &str = "2026-01-15T09:30:00.000Z";
-const FORMAT: &str = "%Y-%m-%dT%H:%M:%S.%3fZ";
+const NOW: &str = "2026-01-15T09:30:00.000Z";
+/// The end of an API key.
+const LAST_FOUR: &str = "x7Kq";
 
 pub struct Normalizer<'a> {
     address: &'a str,
     words: BTreeMap<String, usize>,
     now: Timestamp,
+    keeps_times: bool,
 }
 
 impl<'a> Normalizer<'a> {
     pub fn new(address: &'a str) -> Self {
-        Self { address, words: BTreeMap::new(), now: Timestamp::now() }
+        Self { address, words: BTreeMap::new(), now: Timestamp::now(), keeps_times: false }
     }
 
-    /// Everything that was recorded. Moments count from the first of each answer.
+    /// Calls and failures by their names.
     pub fn whole(mut self, mut recorded: Value) -> Value {
-        for answers in recorded.as_object_mut().unwrap().values_mut() {
-            for answer in answers.as_object_mut().unwrap().values_mut() {
-                let mut moments = Vec::new();
-                self.collect_moments(answer, &mut moments);
-                moments.sort();
-                moments.dedup();
-                for (name, part) in answer.as_object_mut().unwrap() {
+        for calls in recorded.as_object_mut().unwrap().values_mut() {
+            for call in calls.as_object_mut().unwrap().values_mut() {
+                for (name, part) in call.as_object_mut().unwrap() {
                     // What is sent says its own times.
-                    let moments = if name == "body" { None } else { Some(moments.as_slice()) };
-                    self.value(name, part, moments);
+                    self.keeps_times = name == "body";
+                    self.value(name, part);
                 }
             }
         }
         recorded
     }
 
-    /// The moments of the recording itself.
-    fn collect_moments(&self, value: &Value, moments: &mut Vec<Timestamp>) {
+    fn value(&mut self, name: &str, value: &mut Value) {
         match value {
-            Value::Array(items) => items.iter().for_each(|item| self.collect_moments(item, moments)),
-            Value::Object(fields) => fields.values().for_each(|field| self.collect_moments(field, moments)),
-            Value::String(text) => moments.extend(moment(text).filter(|at| self.minutes_away(*at) == 0)),
-            _ => {}
-        }
-    }
-
-    /// How far from the recording, to the next ten minutes.
-    fn minutes_away(&self, at: Timestamp) -> i64 {
-        let seconds = at.as_second() - self.now.as_second();
-        (seconds + 300).div_euclid(600) * 10
-    }
-
-    fn value(&mut self, name: &str, value: &mut Value, moments: Option<&[Timestamp]>) {
-        match value {
-            Value::Array(items) => items.iter_mut().for_each(|item| self.value(name, item, moments)),
-            Value::Object(fields) => {
-                fields.iter_mut().for_each(|(name, field)| self.value(name, field, moments));
-            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.value(name, item)),
+            Value::Object(fields) => fields.iter_mut().for_each(|(name, field)| self.value(name, field)),
             Value::String(text) if name == "customerToken" => CUSTOMER_TOKEN.clone_into(text),
-            Value::String(text) => *text = self.text(text, moments),
+            Value::String(text) if name == "lastFour" && text.parse::<u16>().is_err() => {
+                LAST_FOUR.clone_into(text);
+            }
+            Value::String(text) => *text = self.text(text),
+            Value::Number(number) if ["durationMs", "tookMs"].contains(&name) => *number = 4.into(),
             _ => {}
         }
     }
 
-    fn text(&mut self, text: &str, moments: Option<&[Timestamp]>) -> String {
+    fn text(&mut self, text: &str) -> String {
         if let Some((first, rest)) = text.split_once(',').filter(|(first, _)| moment(first).is_some()) {
-            return format!("{},{}", self.text(first, moments), self.text(rest, moments));
+            return format!("{},{}", self.text(first), self.text(rest));
         }
-        if let (Some(at), Some(moments)) = (moment(text), moments) {
-            let first: Timestamp = FIRST_MOMENT.parse().unwrap();
-            let place = moments.iter().position(|known| *known == at).unwrap_or_default();
-            let seconds = i64::try_from(place).unwrap();
-            let moved = first + self.minutes_away(at).minutes() + seconds.seconds();
-            return moved.strftime(FORMAT).to_string();
+        if let Some(at) = moment(text).filter(|_| !self.keeps_times) {
+            let first: Timestamp = NOW.parse().unwrap();
+            // To the next ten minutes, so that the recording takes no time.
+            let minutes = (at.as_second() - self.now.as_second() + 300).div_euclid(600) * 10;
+            return (first + minutes.minutes()).strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string();
         }
         if is_uuid(text) {
             let number = self.number(text);
@@ -123,6 +106,6 @@ fn is_uuid(text: &str) -> bool {
 
 /// A moment as the API writes it.
 fn moment(text: &str) -> Option<Timestamp> {
-    let is_moment = text.len() == FIRST_MOMENT.len() && text.ends_with('Z');
+    let is_moment = text.len() == NOW.len() && text.ends_with('Z');
     is_moment.then(|| text.parse().ok()).flatten()
 }
