@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash rekey simulate model routes fuzz audit sbom sdks live-test
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash rekey simulate model routes fuzz audit sbom sdks first-payment live-test
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,3 +60,6 @@ sbom: ## A CycloneDX list of what the binary is made of.
 
 sdks: ## The packages of the TypeScript and Python SDKs, in target/sdks.
 	@cargo xtask sdks
+
+first-payment: ## README's commands with the release binary, up to a paid payment, timed: less than a minute.
+	@cargo xtask first-payment

@@ -16,6 +16,7 @@ cargo xtask fuzz [-- EXAMPLES]    requests at random for every operation of the 
 cargo xtask audit                 licenses, sources and advisories of all dependencies, with cargo-deny
 cargo xtask sbom                  a CycloneDX list of what the binary is made of, in target/tollgate.cdx.json
 cargo xtask sdks                  the SDKs' packages as they are published, in target/sdks
+cargo xtask first-payment         README's commands with the release binary, up to a paid payment, in less than a minute
 cargo xtask live-test             the whole flow against the providers' own sandboxes, with the credentials that
                                   are in the environment; see docs/live-tests.md
 cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on one thread and in virtual time;
@@ -45,6 +46,7 @@ pub(crate) enum Task {
     Audit,
     Sbom,
     Sdks,
+    FirstPayment,
     LiveTest,
     Simulate { arguments: Vec<String> },
 }
@@ -87,6 +89,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "audit" if rest.is_empty() => Ok(Task::Audit),
         "sbom" if rest.is_empty() => Ok(Task::Sbom),
         "sdks" if rest.is_empty() => Ok(Task::Sdks),
+        "first-payment" if rest.is_empty() => Ok(Task::FirstPayment),
         "live-test" if rest.is_empty() => Ok(Task::LiveTest),
         "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => Ok(Task::Crash { kills: count(&name, &rest, DEFAULT_KILLS)? }),
@@ -95,7 +98,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "routes" => Ok(Task::Routes { rounds: count(&name, &rest, DEFAULT_ROUNDS)? }),
         "fuzz" => Ok(Task::Fuzz { examples: count(&name, &rest, DEFAULT_EXAMPLES)? }),
         "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "audit" | "sbom" | "sdks"
-        | "live-test" => Err(format!("`{name}` takes no arguments")),
+        | "first-payment" | "live-test" => Err(format!("`{name}` takes no arguments")),
         _ => Err(format!("unknown task `{name}`")),
     }
 }
@@ -156,6 +159,7 @@ mod tests {
         check("fuzz -- 25", Ok(Task::Fuzz { examples: 25 }));
         check("audit", Ok(Task::Audit));
         check("sbom", Ok(Task::Sbom));
+        check("first-payment", Ok(Task::FirstPayment));
     }
 
     #[test]

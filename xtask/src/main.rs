@@ -26,6 +26,9 @@ use summary::Summary;
 /// Where the benchmark finds PostgreSQL's own.
 const PGBENCH_VARIABLE: &str = "TOLLGATE_BENCH_PGBENCH";
 
+/// Where the test of README finds the binary to try.
+const FIRST_PAYMENT_VARIABLE: &str = "TOLLGATE_FIRST_PAYMENT_BINARY";
+
 /// Crates whose integration tests need nothing but themselves: no database server, no browser, no program of ours.
 const FAST_CRATES: [&str; 3] = ["configuration", "domain", "engine"];
 
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Task::Audit => exit_code(audit()),
         Task::Sbom => exit_code(sbom::write()),
         Task::Sdks => exit_code(sdks::build()),
+        Task::FirstPayment => exit_code(first_payment()),
         Task::LiveTest => exit_code(live_test()),
         Task::Simulate { arguments } => exit_code(simulate(&arguments)),
     }
@@ -125,6 +129,26 @@ fn with_postgres(command: &[String]) -> Outcome<()> {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("{program}: {status}")),
         Err(error) => Err(format!("{program} could not be started: {error}")),
+    }
+}
+
+/// The build is not part of what is timed.
+fn first_payment() -> Outcome<()> {
+    tools::ensure_node()?;
+    tools::ensure_python()?;
+    cargo::run(&["build", "--release", "--package", "tollgate"])?;
+    let binary = cargo::release_directory()?.join("tollgate");
+    let name = "readme::a_stranger_pays_within_a_minute";
+    let arguments = ["test", "--quiet", "--package", "tollgate", "--all-features", "--test", "it", "--"];
+    let status = cargo::command()
+        .args(arguments)
+        .args([name, "--exact", "--nocapture"])
+        .env(FIRST_PAYMENT_VARIABLE, binary)
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the first payment failed: {status}")),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
     }
 }
 

@@ -37,6 +37,7 @@ documents! {
         "concepts" "Concepts" "Statuses, fees, routing, idempotency, unknown outcomes and reconciliation, each with an example.";
     "API":
         "client-api" "Client API" "The calls your backend makes, field by field."
+        "api-examples" "API examples" "Every operation of the client API with a call in curl, TypeScript and Python, and its answer."
         "admin-api" "Admin API" "The calls operators make: tenants, keys, configuration, wallets, payments, events, users."
         "api-reference" "OpenAPI document" "The OpenAPI document, and generating a client from it."
         "errors" "Errors" "Every error code with when it is sent and what to do about it."

@@ -64,7 +64,7 @@ export interface Circuit {
 export type CircuitChange = "open" | "closed";
 
 export interface CircuitEventData {
-  /** When a provider that fails gets no new work, and for how long. */
+  /** The circuit that opened or closed. */
   circuit: Circuit;
 }
 

@@ -95,7 +95,7 @@ fn tenants(schemas: &mut Schemas) -> [Described; 9] {
             .with(parameters::month())
             .answers_bare("text/csv", json!({"type": "string"})),
         operation("environment_create", TENANTS, AdminToken, "Create an environment")
-            .takes::<EnvironmentBody<'_>>(schemas, json!({"name": "test"}))
+            .takes::<EnvironmentBody<'_>>(schemas, json!({"name": "live"}))
             .answers::<EnvironmentResponse>(schemas, StatusCode::CREATED)
             .fails(&[ErrorCode::NameTaken]),
         operation("environment_list", TENANTS, AdminToken, "List an application's environments")

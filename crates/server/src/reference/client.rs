@@ -198,8 +198,8 @@ fn transfers(schemas: &mut Schemas) -> [Described; 4] {
             .takes::<TransferBody<'_>>(
                 schemas,
                 json!({"idempotencyKey": "payout-2026-1001", "amountMinor": "125000", "currency": "USD",
-                       "customerToken": "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0…", "routingNumber": "021000021",
-                       "accountNumber": "123456789", "bankAccountType": "checking", "bankName": "First Bank",
+                       "customerToken": "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0…", "routingNumber": "110000000",
+                       "accountNumber": "000123456789", "bankAccountType": "checking", "bankName": "First Bank",
                        "accountName": "Ada Lovelace"}),
             )
             .answers::<TransferResponse>(schemas, StatusCode::CREATED)

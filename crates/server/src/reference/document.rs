@@ -8,6 +8,7 @@ use utoipa::PartialSchema;
 use crate::{
     reference::{
         admin, client, descriptions,
+        examples::Examples,
         failures::{self, FailureResponses},
         operation::{Described, TAGS},
         people, scalars,
@@ -34,11 +35,12 @@ Guides, concepts and everything for operators: [the documentation](/docs/overvie
 pub(crate) fn document() -> Value {
     let mut schemas = Schemas::default();
     let described = described(&mut schemas);
+    let examples = Examples::recorded();
     let (mut paths, mut responses) = (Map::new(), FailureResponses::default());
     for operation in described {
         let Some(route) = OPERATIONS.iter().find(|route| route.name == operation.name()) else { continue };
         let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.as_str().to_ascii_lowercase()] = operation.render(route, &mut responses);
+        path[route.method.as_str().to_ascii_lowercase()] = operation.render(route, &mut responses, &examples);
     }
     schemas.put("Failure", failures::schema());
     schemas.put("FailureDetail", failures::detail_schema());
@@ -61,7 +63,7 @@ pub(crate) fn document() -> Value {
             "schemas": schemas.render(),
             "responses": responses.render(),
             "headers": headers(),
-            "examples": failures::examples(),
+            "examples": failures::examples(&examples),
             "securitySchemes": security_schemes(),
         },
     });

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::response::error_code::ErrorCode;
+use crate::{reference::examples::Examples, response::error_code::ErrorCode};
 
 /// The envelope of a failure.
 pub(crate) fn schema() -> Value {
@@ -126,31 +126,25 @@ fn waits(code: ErrorCode) -> bool {
     )
 }
 
-/// An example of each failure.
-pub(crate) fn examples() -> Map<String, Value> {
+/// An example of each failure: a recorded answer, or one made up where a sandbox does not fail so.
+pub(crate) fn examples(recorded: &Examples) -> Map<String, Value> {
+    let example = |code: ErrorCode| {
+        let value = recorded.of_failure(code.as_str()).cloned().unwrap_or_else(|| made_up(code));
+        json!({"summary": code.when(), "value": value})
+    };
     ErrorCode::ALL.iter().map(|code| (code.as_str().to_owned(), example(*code))).collect()
 }
 
-fn example(code: ErrorCode) -> Value {
-    let details = match code {
-        ErrorCode::InvalidBody => json!([{"field": "amountMinor", "message": "is required"}]),
-        ErrorCode::IdempotencyConflict => {
-            json!([{"field": "amountMinor", "message": "differs from the request this key was used for"}])
-        }
-        _ => json!([]),
-    };
+fn made_up(code: ErrorCode) -> Value {
     json!({
-        "summary": code.when(),
-        "value": {
-            "success": false,
-            "data": null,
-            "message": code.when(),
-            "error": {
-                "code": code.as_str(),
-                "requestId": "req_01kaxb3jz8e8x7r9m2w4v6t0qd",
-                "details": details,
-                "docs": code.docs(),
-            },
+        "success": false,
+        "data": null,
+        "message": code.when(),
+        "error": {
+            "code": code.as_str(),
+            "requestId": "req_01ka0000000000000000000000",
+            "details": [],
+            "docs": code.docs(),
         },
     })
 }

@@ -5,7 +5,12 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use crate::{
-    reference::{failures::FailureResponses, parameters, schemas::Schemas},
+    reference::{
+        examples::{Example, Examples},
+        failures::FailureResponses,
+        parameters, samples,
+        schemas::Schemas,
+    },
     response::error_code::ErrorCode,
     router::Operation,
 };
@@ -15,6 +20,7 @@ pub(crate) const TAGS: &[(&str, &str)] = &[
     ("Fees", "The cost of a payment before it is made."),
     ("Card payments", "Hosted checkout and embedded components."),
     ("Bank transfers", "ACH: customer tokens, previews, transfers."),
+    ("Refunds", "Card payments given back, in whole or in part."),
     ("Transactions", "Transactions and wallet balances."),
     ("Tenants", "Organizations, applications, environments and their keys. For operators."),
     ("People", "Users, their roles and personal tokens. For admins."),
@@ -229,7 +235,13 @@ impl Described {
     }
 
     /// As the document has it, at the path and method that the router gives it.
-    pub(crate) fn render(self, route: &Operation, failures: &mut FailureResponses) -> Value {
+    pub(crate) fn render(
+        self,
+        route: &Operation,
+        failures: &mut FailureResponses,
+        examples: &Examples,
+    ) -> Value {
+        let example = examples.of_operation(self.name);
         let mut codes = self.failures;
         codes.extend(self.credential.failures());
         let path = parameters::of_path(route.path);
@@ -246,7 +258,7 @@ impl Described {
         let mut responses: Map<String, Value> = self
             .successes
             .iter()
-            .map(|success| (success.status.as_str().to_owned(), success.render()))
+            .map(|success| (success.status.as_str().to_owned(), success.render(example)))
             .collect();
         responses.extend(failures.references(&codes));
         let mut rendered = Map::new();
@@ -261,16 +273,24 @@ impl Described {
         if !path.is_empty() || !self.parameters.is_empty() {
             put("parameters", path.into_iter().chain(self.parameters).collect());
         }
-        if let Some(body) = self.body {
+        if let Some(mut body) = self.body {
+            if let (Some(content), Some(sent)) =
+                (body.pointer_mut("/content/application~1json"), example.and_then(Example::body))
+            {
+                content["example"] = sent.clone();
+            }
             put("requestBody", body);
         }
         put("responses", responses.into());
+        if let Some(samples) = example.and_then(|example| samples::of_operation(route, example)) {
+            put("x-codeSamples", samples);
+        }
         rendered.into()
     }
 }
 
 impl Success {
-    fn render(&self) -> Value {
+    fn render(&self, example: Option<Example<'_>>) -> Value {
         let headers: Map<_, _> = self
             .headers
             .iter()
@@ -282,10 +302,14 @@ impl Success {
             StatusCode::CREATED => "Created.",
             _ => "Done.",
         };
+        let mut content = Map::from_iter([("schema".to_owned(), self.schema.clone())]);
+        if let Some(response) = example.and_then(|example| example.response(self.status.as_str())) {
+            content.insert("example".to_owned(), response.clone());
+        }
         json!({
             "description": description,
             "headers": headers,
-            "content": {self.content_type: {"schema": self.schema}},
+            "content": {self.content_type: content},
         })
     }
 }

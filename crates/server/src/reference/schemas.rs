@@ -149,6 +149,9 @@ impl Schemas {
                 self.0.insert(title.clone(), variant);
             }
             let Value::Object(mut named) = schema else { continue };
+            named.remove(keyword);
+            // Without a field that names them, the fields of one can be a part of another's.
+            let keyword = if mapping.is_empty() { "anyOf" } else { keyword };
             named.insert(keyword.to_owned(), titles.iter().map(|title| place(title)).collect());
             if !mapping.is_empty() {
                 let discriminator = json!({"propertyName": "type", "mapping": mapping});

@@ -112,6 +112,56 @@ fn errors() -> String {
     page
 }
 
+#[test]
+fn the_examples_page_is_the_one_in_the_repository() {
+    check_snapshot("api-examples.md", &examples_page());
+}
+
+/// The client API's examples as a page.
+fn examples_page() -> String {
+    let mut page = String::from(
+        "# API examples\n\n\
+         Generated from the OpenAPI document; a test keeps it in sync.\n\n\
+         Every operation of the client API with a call and its answer, recorded from a sandbox: only IDs, times and tokens are \
+         replaced. The programs use `TOLLGATE_URL` and `TOLLGATE_KEY`; TypeScript and Python use the [SDKs](sdks.md). The page \
+         `/docs` of a server has the same calls in Go, and operators' calls. [Errors](errors.md) explains every failure.\n",
+    );
+    let document = document();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let Some(samples) = operation["x-codeSamples"].as_array() else { continue };
+            let method = method.to_ascii_uppercase();
+            write!(page, "\n## {}\n\n`{method} {path}`\n", operation["summary"].as_str().unwrap()).unwrap();
+            for sample in samples.iter().filter(|sample| sample["lang"] != "go") {
+                let language = sample["lang"].as_str().unwrap().replace("curl", "sh");
+                write!(page, "\n```{language}\n{}\n```\n", sample["source"].as_str().unwrap()).unwrap();
+            }
+            let responses = operation["responses"].as_object().unwrap();
+            let answers = responses.iter().filter_map(|(status, response)| {
+                response.pointer("/content/application~1json/example").map(|example| (status, example))
+            });
+            let (status, answer) = answers.min_by_key(|(status, _)| status.as_str() != "201").unwrap();
+            write!(page, "\nAnswer, status {status}:\n\n```json\n{answer:#}\n```\n").unwrap();
+        }
+    }
+    page
+}
+
+#[test]
+fn every_operation_of_the_client_api_has_samples() {
+    let document = document();
+    let operations =
+        document["paths"].as_object().unwrap().iter().filter(|(path, _)| path.starts_with("/client/"));
+    let mut count = 0;
+    for operation in operations.flat_map(|(_, methods)| methods.as_object().unwrap().values()) {
+        let languages = operation["x-codeSamples"].as_array().into_iter().flatten().map(|it| &it["lang"]);
+        let languages: Vec<_> = languages.collect();
+        assert_eq!(languages, ["curl", "typescript", "python", "go"], "{}", operation["operationId"]);
+        count += 1;
+    }
+    assert!(count > 15, "{count}");
+}
+
 #[tokio::test]
 async fn every_failure_points_to_its_place_on_the_page() {
     let page = tollgate_docs::respond("/docs/errors", None, &http::HeaderMap::new());

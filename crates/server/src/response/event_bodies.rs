@@ -38,7 +38,10 @@ pub(crate) enum EventData<'a> {
     #[schema(title = "PaymentEventData")]
     Payment { payment: Box<PaymentReadResponse<'a>> },
     #[schema(title = "CircuitEventData")]
-    Circuit { circuit: CircuitResponse<'a> },
+    Circuit {
+        /// The circuit that opened or closed.
+        circuit: CircuitResponse<'a>,
+    },
 }
 
 /// A provider's circuit: whether the provider gets new work.

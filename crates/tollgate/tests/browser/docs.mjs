@@ -110,6 +110,24 @@ const cases = {
     assert.match(await page.content(), /## `insufficient_wallet_balance`/);
   },
 
+  async "a call is shown with the SDKs and in Go"() {
+    const { context, page } = await open(DESKTOP);
+    await page.getByRole("link", { name: QUOTE }).first().click();
+    await page.getByRole("heading", { name: QUOTE }).first().waitFor();
+    for (const [name, sample] of [
+      ["TypeScript", /await tollgate\.fees\.quote\(/],
+      ["Python", /result = tollgate\.fees\.quote\(/],
+      ["Go", /http\.NewRequest\("POST", os\.Getenv\("TOLLGATE_URL"\)\+"\/client\/v1\/fees\/quote"/],
+    ]) {
+      await page.getByRole("button", { name: /^Change code sample language/ }).first().click();
+      await page.getByRole("option", { name, exact: true }).first().click();
+      await page.locator("pre").filter({ hasText: sample }).first().waitFor();
+    }
+    await page.locator("pre").filter({ hasText: '"totalDebitMinor": "2097"' }).first().waitFor();
+    await page.screenshot({ path: join(SCREENSHOTS, "docs-samples.png") });
+    await context.close();
+  },
+
   async "a request is shown in curl, JavaScript, Python and Go"() {
     const { page } = await open(DESKTOP);
     for (const [name, sample] of [["Node.js", /fetch\(/], ["Python", /requests\.post\(/], ["Go", /http\.NewRequest\(/], ["Shell", /^\s*curl /]]) {

@@ -2,13 +2,11 @@
 
 use std::{
     env, fs,
-    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::{Command, Output},
 };
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::{
     sdks,
@@ -58,7 +56,7 @@ fn every_guide_is_run() {
 fn the_guides_pages_are_paid_on_in_a_real_browser() {
     let _turn = alone();
     let server = Start::sandbox().run();
-    let folder = folder_with_the_sdk();
+    let folder = sdks::folder_with_the_typescript_sdk();
     for (guide, _) in PAGES {
         let place = folder.path().join(guide);
         fs::create_dir(&place).unwrap();
@@ -72,7 +70,7 @@ fn the_guides_pages_are_paid_on_in_a_real_browser() {
 
 #[test]
 fn the_guides_programs_do_what_they_say() {
-    let folder = folder_with_the_sdk();
+    let folder = sdks::folder_with_the_typescript_sdk();
     let programs = EXPECTED.map(|(guide, _)| {
         let program = folder.path().join(format!("{guide}.ts"));
         fs::write(&program, block(guide, "typescript")).unwrap();
@@ -115,14 +113,6 @@ fn the_guides_programs_do_what_they_say() {
         assert_eq!(block(guide, "rust"), source, "{guide} shows another program than examples/{name}.rs");
         run("Rust", Command::new(example(&name)));
     }
-}
-
-/// As a reader's is after `npm install`.
-fn folder_with_the_sdk() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    symlink(sdks::typescript().join("node_modules"), folder.path().join("node_modules")).unwrap();
-    fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).unwrap();
-    folder
 }
 
 /// Cargo builds a package's examples with its tests, beside the folder this test is in.

@@ -54,6 +54,7 @@ mod nodes;
 mod people;
 mod provider_checks;
 mod quote;
+mod readme;
 mod rekey;
 mod routes;
 mod sandbox;

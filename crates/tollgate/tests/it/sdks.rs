@@ -3,9 +3,12 @@
 
 use std::{
     fs::{self, File},
+    os::unix::fs::symlink,
     path::{Path, PathBuf},
     process::Command,
 };
+
+use tempfile::TempDir;
 
 use crate::{
     api_reference::python::run,
@@ -95,6 +98,14 @@ pub fn typescript() -> PathBuf {
         let quiet = ["--offline", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
         run(Command::new("npm").arg("install").args(quiet).arg(package).current_dir(place));
     })
+}
+
+/// As a reader's is after `npm install`.
+pub fn folder_with_the_typescript_sdk() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    symlink(typescript().join("node_modules"), folder.path().join("node_modules")).unwrap();
+    fs::write(folder.path().join("package.json"), r#"{"type":"module"}"#).unwrap();
+    folder
 }
 
 /// Compiles programs that use the npm package, with all of their types, and leaves JavaScript beside them.

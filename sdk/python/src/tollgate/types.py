@@ -55,7 +55,7 @@ class Circuit(TypedDict):
 
 class CircuitEventData(TypedDict):
     circuit: Circuit
-    "When a provider that fails gets no new work, and for how long."
+    "The circuit that opened or closed."
 
 
 class ComponentRequest(TypedDict):

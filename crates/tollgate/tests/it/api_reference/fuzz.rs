@@ -26,7 +26,7 @@ const DEFAULT_EXAMPLES: &str = "5";
 /// The operations in parts that take about as long as each other; each has a server of its own, so that none changes the
 /// configuration that another depends on.
 const LANES: [(&str, &str, &[&str]); 3] = [
-    ("client", "secretKey", &["Fees", "Card payments", "Bank transfers", "Transactions"]),
+    ("client", "secretKey", &["Fees", "Card payments", "Bank transfers", "Refunds", "Transactions"]),
     ("tenants", "adminToken", &["Tenants", "People", "Configuration", "Wallets"]),
     ("operations", "adminToken", &["Events", "Operations", "Service"]),
 ];

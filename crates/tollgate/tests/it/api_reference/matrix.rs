@@ -82,7 +82,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("application_list", Viewer, 200, ""),
     ("statement_read", Viewer, 200, ""),
     ("statement_export", Viewer, 200, ""),
-    // The sandbox's application has a `test` environment.
+    // The scene's application has a `live` environment by then.
     ("environment_create", Operator, 409, "name_taken"),
     ("environment_list", Viewer, 200, ""),
     ("environment_read", Viewer, 200, ""),
@@ -200,11 +200,11 @@ fn expected(class: Class, presented: Presented) -> Expected {
 }
 
 /// An operation of the document with a request for it.
-struct Request {
-    name: String,
-    method: String,
-    path: String,
-    body: Value,
+pub struct Request {
+    pub name: String,
+    pub method: String,
+    pub path: String,
+    pub body: Value,
     security: Value,
     /// Whether the path names something that belongs to a key's environment.
     has_reference: bool,
@@ -213,14 +213,14 @@ struct Request {
 }
 
 impl Request {
-    fn send(&self, client: &mut Client) -> Answer {
+    pub fn send(&self, client: &mut Client) -> Answer {
         let body = if self.body.is_null() { String::new() } else { self.body.to_string() };
         let headers: &[_] = if body.is_empty() { &[] } else { &[("content-type", "application/json")] };
         client.send(&self.method, &self.path, headers, body.as_bytes())
     }
 }
 
-fn requests(scene: &Scene) -> Vec<Request> {
+pub fn requests(scene: &Scene) -> Vec<Request> {
     let mut requests = Vec::new();
     for (path, methods) in scene.document["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {
