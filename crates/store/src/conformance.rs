@@ -137,7 +137,8 @@ macro_rules! conformance_suite {
             transfer_races:
                 reservations_never_overdraw, reservations_and_withdrawals_share_a_wallet,
                 one_reference_is_reserved_once, one_reference_is_reserved_in_one_wallet, one_of_many_changes_wins,
-                one_change_at_once_is_made_once, many_lives_at_once, a_transfer_is_read_at_one_moment,
+                one_change_at_once_is_made_once, many_lives_at_once, denials_and_sends_share_a_wallet,
+                a_transfer_is_read_at_one_moment,
                 a_caller_who_leaves_disturbs_nobody;
             reservations:
                 what_was_not_sent_is_taken_back, what_has_changed_is_not_taken_back,
