@@ -204,6 +204,7 @@ fn crash(kills: u64) -> Outcome<()> {
         ("TOLLGATE_MODEL_STEPS", "12000"),
         ("TOLLGATE_CRASH_EVENTS", "10000"),
         ("TOLLGATE_EVENT_KILLS", "20"),
+        ("TOLLGATE_LIMIT_TRANSFERS", "1000"),
     ];
     let tests = [
         "ach_crash",
@@ -212,6 +213,7 @@ fn crash(kills: u64) -> Outcome<()> {
         "card_races",
         "events_crash",
         "database_fails::many",
+        "limit_races",
     ];
     long_run(&tests, &settings)
 }

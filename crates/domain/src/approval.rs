@@ -20,6 +20,16 @@ pub struct ApprovalRule {
     pub count: u32,
 }
 
+/// An event for people: a proposed configuration waits for them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProposalNotice {
+    pub approval: ApprovalId,
+    /// In the audit log's words.
+    pub proposed_by: String,
+    /// The version that the change was made from.
+    pub from_version: u64,
+}
+
 /// A condition of an approval rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalCondition {

@@ -93,6 +93,17 @@ pub struct CircuitNotice {
     pub reason: Option<String>,
 }
 
+impl CircuitNotice {
+    /// Whether it is worth an event after the latest one about the provider.
+    pub fn is_news_after(&self, latest: Option<&Self>) -> bool {
+        match latest {
+            None => self.is_open,
+            Some(latest) if self.is_open && latest.is_open => self.is_forced != latest.is_forced,
+            Some(latest) => self.is_open != latest.is_open,
+        }
+    }
+}
+
 impl Circuit {
     /// Whether everything is admitted, whatever the time.
     pub fn is_closed(&self) -> bool {

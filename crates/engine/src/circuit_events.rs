@@ -13,6 +13,7 @@ use tollgate_domain::{
     circuit::CircuitNotice,
     id::{EnvironmentId, EventId},
 };
+use tollgate_vault::RandomnessUnavailable;
 use tracing::warn;
 
 use crate::{
@@ -112,15 +113,14 @@ impl Engine {
         })
     }
 
-    /// Reports what an operator has decided about circuits by a change of the configuration. The change stands even if the
-    /// event cannot be written, and the audit log has it.
-    pub(crate) async fn report_forced(&self, environment: EnvironmentId, notices: Vec<CircuitNotice>) {
-        for notice in notices {
-            let provider = notice.provider.clone();
-            if let Err(error) = self.append_circuit_notice(environment, notice).await {
-                warn!(%error, %environment, provider, "event about a forced circuit not written");
-            }
-        }
+    /// The events about circuits that an operator forces or releases by a change of the configuration.
+    pub(crate) fn forced_events(
+        &self,
+        notices: Vec<CircuitNotice>,
+        at: Timestamp,
+    ) -> Result<Vec<NewCircuitEvent>, RandomnessUnavailable> {
+        let event = |notice| Ok(NewCircuitEvent { id: EventId::new(at, self.random()?), at, notice });
+        notices.into_iter().map(event).collect()
     }
 
     async fn append_circuit_notice(
@@ -151,14 +151,9 @@ impl Engine {
 /// Whether it differs from the latest event. The node that reported an open circuit may be gone without having reported its
 /// end, so an opening is reported again if the latest event is from before this node's start.
 fn is_new(notice: &CircuitNotice, last: Option<&Event>, started_at: Timestamp) -> bool {
-    let Some((latest, at)) = last.and_then(|last| Some((last.circuit.as_deref()?, last.at))) else {
-        return notice.is_open;
-    };
-    match (notice.is_open, latest.is_open) {
-        (true, true) => notice.is_forced != latest.is_forced || at < started_at,
-        (false, false) => false,
-        (true, false) | (false, true) => true,
-    }
+    let latest = last.and_then(|last| Some((last.circuit.as_deref()?, last.at)));
+    let is_older = latest.is_some_and(|(latest, at)| latest.is_open && at < started_at);
+    notice.is_news_after(latest.map(|(latest, _)| latest)) || (notice.is_open && is_older)
 }
 
 /// What a change of the configuration does to circuits.

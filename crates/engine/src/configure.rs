@@ -8,7 +8,6 @@ use tollgate_configuration::{
 };
 use tollgate_domain::{
     audit_log::ActorKind,
-    circuit::CircuitNotice,
     id::{ApprovalId, ChangeId, EnvironmentId, UserId},
     tenant::EnvironmentName,
 };
@@ -153,8 +152,6 @@ struct MadeChange<T> {
     change: ConfigChange,
     /// What differs, for the audit log.
     changes: Vec<Value>,
-    /// Circuits that it forces or releases.
-    forced: Vec<CircuitNotice>,
     /// Whether somebody else has to approve it.
     waits: bool,
     told: T,
@@ -262,8 +259,9 @@ impl Engine {
             actor: origin.actor.clone(),
             request: origin.request.clone(),
             at: now,
+            circuits: self.forced_events(forced, now)?,
         };
-        Ok(MadeChange { change, changes, forced, waits, told })
+        Ok(MadeChange { change, changes, waits, told })
     }
 
     /// Puts a change in force, and answers its version; `None` where another version than the one it was made from is in force.
@@ -278,7 +276,7 @@ impl Engine {
         match self.audited(origin, audited).put_config(environment, &made.change).await? {
             ConfigPut::Done { version, directory } => {
                 self.directory.catch_up_with_config(environment, version, directory).await;
-                self.report_forced(environment, made.forced.clone()).await;
+                self.outbox_notify.notify_one();
                 Ok(Some(version))
             }
             ConfigPut::Stale { .. } => Ok(None),

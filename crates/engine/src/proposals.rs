@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tollgate_configuration::{Change, ConfigWarning, Configuration, diff};
 use tollgate_domain::{
     approval::{Approval, ApprovalState, Vote, VoteError},
-    id::{ApprovalId, EnvironmentId},
+    id::{ApprovalId, EnvironmentId, EventId},
 };
 
 use crate::{
@@ -48,8 +48,12 @@ impl Engine {
             .before(json!({ "version": change.from_version }))
             .after(json!({ "changes": changes }));
         let proposal = ConfigProposal { environment, approval, change, version: None };
-        match self.audited(origin, audited).propose_config(&proposal, MAX_OPEN_PROPOSALS).await? {
-            Proposed::Done => Ok(id),
+        let (store, event) = (self.audited(origin, audited), self.new_id(EventId::new)?);
+        match store.propose_config(&proposal, event, MAX_OPEN_PROPOSALS).await? {
+            Proposed::Done => {
+                self.outbox_notify.notify_one();
+                Ok(id)
+            }
             Proposed::TooMany => Err(ConfigureError::TooManyProposals),
             Proposed::EnvironmentMissing => Err(ConfigureError::Missing),
         }
@@ -101,21 +105,23 @@ impl Engine {
         let deciding = Audited::new(audited_action(approves), approval.id)
             .in_environment(environment)
             .after(json!({ "state": approval.state.as_str(), "proposedBy": change.actor }));
-        let (mut entries, mut forced) = (vec![deciding], Vec::new());
+        let (mut entries, mut circuits) = (vec![deciding], Vec::new());
         if approval.state == ApprovalState::Approved {
             let proposed = self.proposed_configuration(&proposal).await?;
             let ConfigRead { configuration: current, version } = self.config(environment).await?;
             // Where another version came in between, nothing is put in force, and so nothing is recorded.
             let changes = described_changes(&current, &proposed);
-            forced = forced_notices(&current, &proposed, at);
+            let forced = forced_notices(&current, &proposed, at);
+            circuits = self.forced_events(forced, at).map_err(ConfigureError::from)?;
             let replacing = Audited::new("config.replace", environment);
             entries.push(put_in_force(replacing, environment, version, &changes));
         }
         let store = self.audited_all(origin, entries);
-        let version = match store.decide_config_proposal(environment, &approval, &actor, at).await? {
+        let deciding = store.decide_config_proposal(environment, &approval, &actor, at, &circuits);
+        let version = match deciding.await? {
             ProposalDecided::InForce { version, directory } => {
                 self.directory.catch_up_with_config(environment, version, directory).await;
-                self.report_forced(environment, forced).await;
+                self.outbox_notify.notify_one();
                 Some(version)
             }
             ProposalDecided::Dropped => None,
@@ -146,7 +152,7 @@ impl Engine {
             .before(json!({ "version": proposal.change.from_version }))
             .after(json!({ "currentVersion": current }));
         let (store, now) = (self.audited(origin, audited), self.clock.now());
-        store.decide_config_proposal(proposal.environment, &canceled, &origin.actor, now).await?;
+        store.decide_config_proposal(proposal.environment, &canceled, &origin.actor, now, &[]).await?;
         Ok(())
     }
 }

@@ -390,11 +390,12 @@ through! {
 
 through! {
     ProposalStore {
-        Write propose_config(proposal: &ConfigProposal, most: u32) -> Proposed;
+        Write propose_config(proposal: &ConfigProposal, event: EventId, most: u32) -> Proposed;
         Read config_proposals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<ConfigProposal>;
         Read config_proposal(environment: EnvironmentId, id: ApprovalId) -> Option<ConfigProposal>;
         Write decide_config_proposal(
-            environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp
+            environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp,
+            circuits: &[NewCircuitEvent]
         ) -> ProposalDecided;
     }
 }

@@ -137,7 +137,8 @@ macro_rules! conformance_suite {
             transfer_races:
                 reservations_never_overdraw, reservations_and_withdrawals_share_a_wallet,
                 one_reference_is_reserved_once, one_reference_is_reserved_in_one_wallet, one_of_many_changes_wins,
-                one_change_at_once_is_made_once, many_lives_at_once, a_transfer_is_read_at_one_moment,
+                one_change_at_once_is_made_once, many_lives_at_once, denials_and_sends_share_a_wallet,
+                a_transfer_is_read_at_one_moment,
                 a_caller_who_leaves_disturbs_nobody;
             reservations:
                 what_was_not_sent_is_taken_back, what_has_changed_is_not_taken_back,
@@ -162,6 +163,7 @@ macro_rules! conformance_suite {
             told:
                 a_unit_is_told_with_it, what_did_not_happen_is_not_told,
                 a_transaction_is_not_told_of_without_one, one_of_many_changes_is_told, a_circuit_is_told_of_once,
+                a_forced_circuit_is_told_of_with_the_change, a_proposal_is_told_of_once,
                 events_are_listed_in_slices;
             following:
                 a_follower_sees_every_event_once, an_event_that_commits_late_is_behind_all_others;
@@ -318,6 +320,7 @@ impl Nodes {
             actor: "admin".to_owned(),
             request: "req".to_owned(),
             at: created_at,
+            circuits: Vec::new(),
         }
     }
 

@@ -92,7 +92,7 @@ enum Command {
     Explain(quote::Payment),
     /// Show wallets, add or withdraw funds, list postings.
     Wallet(wallet::Wallet),
-    /// List transfers that wait for approval; approve and deny them.
+    /// List transfers and configuration changes that wait for approval; approve and deny them.
     Approvals(approvals::Approvals),
     /// List and resolve discrepancies with providers.
     Exceptions(exceptions::Exceptions),

@@ -19,6 +19,20 @@ export interface Amounts {
   totalDebitMinor: MinorUnits;
 }
 
+export type ApprovalKind = "transfer" | "configuration";
+
+/** A change of the configuration that waits for somebody else to approve it. */
+export interface ApprovalNotice {
+  /** Its ID. */
+  id: string;
+  /** What kind it is. */
+  kind: ApprovalKind;
+  /** Who proposed the change. */
+  proposedBy: string;
+  /** The version that the change was made from. */
+  fromVersion: number;
+}
+
 export type ApprovalState = "required" | "approved" | "denied" | "canceled";
 
 /** The receiving account. */
@@ -168,7 +182,7 @@ export interface EventBody {
 }
 
 /** What an event is about, under its own name. */
-export type EventData = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData;
+export type EventData = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData | ProposalEventData;
 
 export type EventKind = "payment.prepared" | "transaction.pending" | "transaction.processing" | "transaction.authorized" | "transaction.succeeded" | "transaction.failed" | "transaction.canceled" | "transaction.refunded" | "refund.pending" | "refund.succeeded" | "refund.failed" | "dispute.opened" | "dispute.updated" | "dispute.closed" | "transfer.notification_of_change" | "approval.required" | "provider.circuit_opened" | "provider.circuit_closed";
 
@@ -405,6 +419,11 @@ export interface PreparedPayment {
   preparedAt: Moment | null;
   /** Until when it can be paid. */
   expiresAt: Moment;
+}
+
+export interface ProposalEventData {
+  /** The approval that the configuration waits for. */
+  approval: ApprovalNotice;
 }
 
 /** The answer as it is written below, field by field. */

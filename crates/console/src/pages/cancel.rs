@@ -5,7 +5,7 @@ use std::sync::Arc;
 use askama::Template;
 use axum::response::Response;
 use tollgate_domain::{ServiceReference, transaction::Status};
-use tollgate_engine::{Audited, CancelError, ports::Transfer};
+use tollgate_engine::{CancelError, ports::Transfer};
 
 use crate::{
     layout::{
@@ -36,12 +36,9 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
     let environment = signed_in.environment()?;
     let (reference, view) = (signed_in.path::<ServiceReference>("reference")?, signed_in.view(environment)?);
     let (engine, origin) = (Arc::clone(&signed_in.console.engine), signed_in.origin());
-    let audited = Audited::new("transfer.cancel", reference).in_environment(environment);
-    // What is asked of a provider is recorded before it is asked.
-    engine.record_action(&origin, audited).await?;
     // A browser that goes away does not stop it half way.
     let canceling = async move {
-        Box::pin(engine.cancel_transfer(&view, reference, Some(origin.actor), &origin.request)).await
+        Box::pin(engine.cancel_transfer(&view, reference, Some(&origin), &origin.request)).await
     };
     let host = signed_in.console.engine.host();
     let canceled = host.run(canceling).await.map_err(|error| PageError::Broken(error.to_string()))?;

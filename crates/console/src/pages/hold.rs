@@ -93,14 +93,8 @@ async fn post(form: Submitted, kind: HoldActionKind) -> Result<Response, PageErr
         return draw(signed_in, &payment, kind, text, fault, shown).await;
     }
     let origin = signed_in.origin();
-    let request = HoldRequest {
-        kind,
-        idempotency_key: key.to_owned(),
-        amount: asked,
-        operator: Some(origin.actor.clone()),
-    };
-    // What is asked of a provider is recorded before it is asked.
-    engine.record_action(&origin, request.audited(view.environment.id, reference)).await?;
+    let request =
+        HoldRequest { kind, idempotency_key: key.to_owned(), amount: asked, operator: Some(origin.clone()) };
     // A browser that goes away does not stop it half way.
     let changing = {
         let engine = Arc::clone(engine);

@@ -141,11 +141,8 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
         metadata: "{}".to_owned(),
     };
     let origin = signed_in.origin();
-    let request =
-        RefundRequest { idempotency_key: key.to_owned(), terms, operator: Some(origin.actor.clone()) };
+    let request = RefundRequest { idempotency_key: key.to_owned(), terms, operator: Some(origin.clone()) };
     let engine = std::sync::Arc::clone(engine);
-    // What is asked of a provider is recorded before it is asked.
-    engine.record_action(&origin, request.audited(view.environment.id, reference)).await?;
     // A browser that goes away does not stop it half way.
     let refunding = {
         let engine = std::sync::Arc::clone(&engine);

@@ -16,6 +16,8 @@ use tollgate_domain::{
 
 use super::{AchProvider, MAX_ROUNDS, sending::IN_PROGRESS_MAX, update::TransferUpdate};
 use crate::{
+    audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     ports::{CallError, CallLog, StoreError, Transfer, TransientError},
     provider_account::AccountCheck,
@@ -72,7 +74,7 @@ impl Engine {
         self: &Arc<Self>,
         view: &EnvironmentView,
         reference: ServiceReference,
-        operator: Option<String>,
+        operator: Option<&Origin>,
         request_id: &str,
     ) -> Result<TransferCanceled, CancelError> {
         let id = match reference {
@@ -93,8 +95,7 @@ impl Engine {
             }
             if let Some(approval) = transfer.progress.approval.clone().filter(Approval::is_open) {
                 // Certainly never sent: it waits for people.
-                let mut update = TransferUpdate::of(self, transfer, Some(request_id));
-                update.line("cancel_requested", json!({ "actor": operator }));
+                let mut update = self.requested_cancel(transfer, operator, request_id);
                 update.decide(Approval { state: ApprovalState::Canceled, ..approval });
                 let Some(transfer) = update.commit().await? else { continue };
                 return Ok(TransferCanceled { transfer, replayed: false });
@@ -108,14 +109,28 @@ impl Engine {
             if check.is_unreachable() {
                 return Err(CancelError::OtherAccount(check.transient_error().reason));
             }
-            let mut update = TransferUpdate::of(self, transfer, Some(request_id));
-            update.line("cancel_requested", json!({ "actor": operator }));
+            let mut update = self.requested_cancel(transfer, operator, request_id);
             update.request_cancel();
             let Some(begun) = update.commit().await? else { continue };
             let (outcome, logs) = self.ask_to_cancel(&provider, &begun, &check).await;
             return Box::pin(self.answer_cancel(begun, outcome, logs, request_id)).await;
         }
         Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()).into())
+    }
+
+    fn requested_cancel(
+        &self,
+        transfer: Transfer,
+        operator: Option<&Origin>,
+        request_id: &str,
+    ) -> TransferUpdate<'_> {
+        let (environment, reference) = (transfer.order.environment, ServiceReference::Ach(transfer.order.id));
+        let mut update = TransferUpdate::of(self, transfer, Some(request_id));
+        update.line("cancel_requested", json!({ "actor": operator.map(|origin| &origin.actor) }));
+        if let Some(origin) = operator {
+            update.audit(origin, Audited::new("transfer.cancel", reference).in_environment(environment));
+        }
+        update
     }
 
     /// The transfer, if it is not too late to ask: what became of it then, the provider says.

@@ -21,6 +21,7 @@ use super::{
 };
 use crate::{
     audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     failpoint::failpoint,
     ports::{Call, CardPayment, OrderFault, StoreError},
@@ -43,12 +44,12 @@ pub struct HoldRequest {
     /// The principal to capture; `None` for all of it.
     pub amount: Option<Principal>,
     /// Who, where it was an operator.
-    pub operator: Option<String>,
+    pub operator: Option<Origin>,
 }
 
 impl HoldRequest {
     /// What the audit log says of an operator's capture or void.
-    pub fn audited(&self, environment: EnvironmentId, reference: ServiceReference) -> Audited {
+    fn audited(&self, environment: EnvironmentId, reference: ServiceReference) -> Audited {
         let action = match self.kind {
             HoldActionKind::Capture => "payment.capture",
             HoldActionKind::Void => "payment.void",
@@ -162,8 +163,9 @@ impl Engine {
             self.check_amount(view, &provider, &payment.order, &action).await?;
             let order = payment.order.clone();
             let mut update = PaymentUpdate::of(self, payment, Some(request_id));
-            if let Some(actor) = &request.operator {
-                update.line("hold_requested", json!({ "actor": actor, "action": kind.as_str() }));
+            if let Some(origin) = &request.operator {
+                update.line("hold_requested", json!({ "actor": origin.actor, "action": kind.as_str() }));
+                update.audit(origin, request.audited(environment, reference));
             }
             update.hold_action(&action);
             update.lease();

@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     failpoint::failpoint,
     ports::{Call, CallError, CardPayment, Refunds, RejectionKind, StoreError, TransientError},
@@ -44,12 +45,12 @@ pub struct RefundRequest {
     pub idempotency_key: String,
     pub terms: RefundTerms,
     /// Who, where it was an operator.
-    pub operator: Option<String>,
+    pub operator: Option<Origin>,
 }
 
 impl RefundRequest {
     /// What the audit log says of an operator's refund.
-    pub fn audited(&self, environment: EnvironmentId, reference: ServiceReference) -> Audited {
+    fn audited(&self, environment: EnvironmentId, reference: ServiceReference) -> Audited {
         let amount = self.terms.amount.map(|amount| amount.to_string());
         Audited::new("payment.refund", reference).in_environment(environment).after(json!({
             "idempotencyKey": self.idempotency_key,
@@ -164,8 +165,10 @@ impl Engine {
             let order = payment.order.clone();
             let provider_reference = paid_as(&payment)?.to_owned();
             let mut update = PaymentUpdate::of(self, payment, Some(request_id));
-            if let Some(actor) = &request.operator {
-                update.line("refund_requested", json!({ "actor": actor, "refundReference": id.to_string() }));
+            if let Some(origin) = &request.operator {
+                let detail = json!({ "actor": origin.actor, "refundReference": id.to_string() });
+                update.line("refund_requested", detail);
+                update.audit(origin, request.audited(environment, reference));
             }
             update.refund(refund.clone());
             update.lease();

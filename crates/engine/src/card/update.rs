@@ -1,5 +1,7 @@
 //! A change of a payment under construction: what is decided is collected here and committed whole.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tollgate_domain::{
@@ -17,11 +19,13 @@ use tollgate_domain::{
 use super::{at_provider::open_attempt, refund::is_missing, schedule};
 use crate::{
     activity,
+    audit_log::Audited,
+    configure::Origin,
     engine::Engine,
     failpoint::failpoint,
     ports::{
         Call, CallLog, CardPayment, CardTransaction, Changed, NewCardPosting, NewEvent, PaymentChange,
-        Progress, SettledProviderEvent, StoreError, TransientError,
+        Progress, SettledProviderEvent, Store, StoreError, TransientError,
     },
     provider_account::AccountCheck,
     record::Committing,
@@ -58,6 +62,8 @@ pub(super) struct PaymentUpdate<'e> {
     discrepancies: Vec<(Discrepancy, String)>,
     event: Option<SettledProviderEvent>,
     new_events: Vec<EventKind>,
+    /// Where it is written, if not to the engine's own store.
+    audited: Option<Arc<dyn Store>>,
 }
 
 impl<'e> PaymentUpdate<'e> {
@@ -84,6 +90,7 @@ impl<'e> PaymentUpdate<'e> {
             discrepancies: Vec::new(),
             event: None,
             new_events: Vec::new(),
+            audited: None,
             payment,
         }
     }
@@ -380,6 +387,11 @@ impl<'e> PaymentUpdate<'e> {
         self.payment.progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
     }
 
+    /// Adds an entry to the audit log in the same commit.
+    pub(super) fn audit(&mut self, origin: &Origin, done: Audited) {
+        self.audited = Some(self.engine.audited(origin, done));
+    }
+
     /// Makes the decision stand, and returns the payment as it now is; `None` if the payment changed meanwhile. A commit
     /// whose answer was lost is asked about for as long as a request may take.
     pub(super) fn commit(self) -> Committing<'e, CardPayment> {
@@ -440,7 +452,8 @@ impl<'e> PaymentUpdate<'e> {
         let order = &payment.order;
         failpoint!("payment.before_change");
         let deadline = Instant::now() + engine.options.request_deadline;
-        let changing = || engine.store.change_payment(order.environment, order.id, &change);
+        let store = self.audited.as_ref().unwrap_or(&engine.store);
+        let changing = || store.change_payment(order.environment, order.id, &change);
         match engine.retry_until_known(deadline, changing).await? {
             Changed::Done => {
                 failpoint!("payment.after_change");

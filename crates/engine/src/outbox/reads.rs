@@ -125,6 +125,9 @@ impl Engine {
         if let Some(circuit) = &event.circuit {
             return Ok(Some(EventSubject::Circuit(circuit.clone())));
         }
+        if let Some(proposal) = &event.proposal {
+            return Ok(Some(EventSubject::Proposal(proposal.clone())));
+        }
         let Some(reference) = event.reference else { return Ok(None) };
         if event.kind == EventKind::PaymentPrepared {
             let ServiceReference::Card(id) = reference else { return Ok(None) };

@@ -144,6 +144,7 @@ mod tests {
             state: None,
             refund: None,
             circuit: None,
+            proposal: None,
         };
         ClaimedDelivery {
             environment: EnvironmentId::from_bytes([4; 16]),

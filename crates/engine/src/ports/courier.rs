@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tollgate_domain::{circuit::CircuitNotice, transaction::Transaction};
+use tollgate_domain::{approval::ProposalNotice, circuit::CircuitNotice, transaction::Transaction};
 
 use super::{CardPayment, Event};
 
@@ -52,6 +52,8 @@ pub enum EventSubject {
     Payment(Box<CardPayment>),
     /// A provider's circuit.
     Circuit(Box<CircuitNotice>),
+    /// A configuration that waits for approval.
+    Proposal(Box<ProposalNotice>),
 }
 
 /// Writes events as receivers get them.

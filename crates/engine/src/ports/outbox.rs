@@ -7,6 +7,7 @@
 use async_trait::async_trait;
 use tollgate_domain::{
     ServiceReference, Timestamp,
+    approval::ProposalNotice,
     circuit::CircuitNotice,
     event::{EventFilter, EventKind},
     id::{EndpointId, EnvironmentId, EventId},
@@ -31,7 +32,7 @@ pub struct NewEvent {
 pub struct Event {
     pub id: EventId,
     pub kind: EventKind,
-    /// To which payment; `None` for an event about a provider.
+    /// To which payment; `None` for an event about a provider or the configuration.
     pub reference: Option<ServiceReference>,
     pub at: Timestamp,
     /// The transaction as it was then. `None` for an event about a preparation, and for what happened before events were
@@ -41,6 +42,8 @@ pub struct Event {
     pub refund: Option<Box<Refund>>,
     /// The provider's circuit, for an event about one.
     pub circuit: Option<Box<CircuitNotice>>,
+    /// The proposed configuration, for an event about one.
+    pub proposal: Option<Box<ProposalNotice>>,
 }
 
 /// An event about a provider's circuit, to be written.

@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use tollgate_domain::{
     Timestamp,
     approval::Approval,
-    id::{ApprovalId, EnvironmentId},
+    id::{ApprovalId, EnvironmentId, EventId},
 };
 
-use super::{ApprovalQuery, ConfigChange, DirectoryVersion, StoreError};
+use super::{ApprovalQuery, ConfigChange, DirectoryVersion, NewCircuitEvent, StoreError};
 
 /// A change of the configuration that somebody else has to approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,8 +54,13 @@ pub enum ProposalDecided {
 /// The part of the store that keeps changes of the configuration until they are approved.
 #[async_trait]
 pub trait ProposalStore: Send + Sync + 'static {
-    /// Keeps a change until it is decided, unless `most` wait already.
-    async fn propose_config(&self, proposal: &ConfigProposal, most: u32) -> Result<Proposed, StoreError>;
+    /// Keeps a change until it is decided, together with the event that says so, unless `most` wait already.
+    async fn propose_config(
+        &self,
+        proposal: &ConfigProposal,
+        event: EventId,
+        most: u32,
+    ) -> Result<Proposed, StoreError>;
 
     /// The proposals of an environment, newest first.
     async fn config_proposals(
@@ -70,12 +75,14 @@ pub trait ProposalStore: Send + Sync + 'static {
         id: ApprovalId,
     ) -> Result<Option<ConfigProposal>, StoreError>;
 
-    /// Ends an open proposal as its approval says now. One that is approved is put in force by that, as `actor`.
+    /// Ends an open proposal as its approval says now. One that is approved is put in force by that, as `actor`, and reports
+    /// these `circuits`.
     async fn decide_config_proposal(
         &self,
         environment: EnvironmentId,
         approval: &Approval,
         actor: &str,
         at: Timestamp,
+        circuits: &[NewCircuitEvent],
     ) -> Result<ProposalDecided, StoreError>;
 }

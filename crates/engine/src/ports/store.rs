@@ -12,9 +12,9 @@ use tollgate_domain::{
 };
 
 use super::{
-    AuditLogStore, BooksStore, ErasureStore, InspectionStore, LimitStore, OutboxStore, PaymentStore,
-    PeopleStore, ProposalStore, ReportingStore, RequestLogStore, SealedStore, SecurityStore, TransferStore,
-    UserState,
+    AuditLogStore, BooksStore, ErasureStore, InspectionStore, LimitStore, NewCircuitEvent, OutboxStore,
+    PaymentStore, PeopleStore, ProposalStore, ReportingStore, RequestLogStore, SealedStore, SecurityStore,
+    TransferStore, UserState,
 };
 
 /// Why a unit of work did not respond.
@@ -99,6 +99,9 @@ pub struct ConfigChange {
     /// In which request.
     pub request: String,
     pub at: Timestamp,
+    /// Events about circuits that it forces or releases, each written unless the provider's latest says the same. A proposal
+    /// has none: they come with its decision.
+    pub circuits: Vec<NewCircuitEvent>,
 }
 
 /// The outcome of a configuration.

@@ -7,6 +7,7 @@ use tollgate_domain::{
     Currency, ServiceReference,
     approval::{ApprovalState, VoteError},
     audit_log::ActorKind,
+    event::EventKind,
     id::{ApprovalId, KeyId, UserId},
     ledger::Balances,
     people::{Access, Role},
@@ -14,9 +15,9 @@ use tollgate_domain::{
     transaction::Status,
 };
 use tollgate_engine::{
-    ApprovalSubject, ConfigureError, Configured, DecideError, NewUser, Origin, TransferCreated,
-    TransferError, TransferRequest,
-    ports::{ApprovalQuery, ConfigProposal, Transfer},
+    AppliedConfig, ApprovalSubject, ConfigureError, Configured, DecideError, NewUser, Origin,
+    TransferCreated, TransferError, TransferRequest,
+    ports::{ApprovalQuery, AuditLogFilter, ConfigProposal, Transfer},
 };
 use tollgate_vault::Secret;
 
@@ -285,9 +286,9 @@ impl UseCase for Approve {
     }
 }
 
-fn approvals_given() -> tollgate_engine::ports::AuditLogFilter {
+fn approvals_given() -> AuditLogFilter {
     let action = Some("approval.approve".to_owned());
-    tollgate_engine::ports::AuditLogFilter { action, ..Default::default() }
+    AuditLogFilter { action, ..AuditLogFilter::default() }
 }
 
 /// A denial: whatever fails, nothing is sent, and the funds come back once.
@@ -531,6 +532,58 @@ impl UseCase for PutProposal {
         let of_this = entries.iter().filter(|found| found.entry.subject == self.0.to_string());
         assert_eq!(of_this.count(), usize::from(is_approved));
     }
+}
+
+/// A proposal: whatever fails, what waits has its event and its entry in the audit log, and nothing else has. Each call proposes
+/// anew.
+struct Propose;
+
+impl UseCase for Propose {
+    type Answer = Result<AppliedConfig, ConfigureError>;
+
+    async fn given(world: &World) -> Self {
+        world.configure(document(&rule(1), true)).await;
+        Self
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        world.engine().put_config(world.environment, document(&rule(2), true), None, person(1)).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        let mut proposed: Vec<_> = proposals(world).await.iter().map(|found| found.approval.id).collect();
+        proposed.sort_unstable();
+        let mut told = Vec::new();
+        for event in world.events().await.into_iter().filter(|it| it.kind == EventKind::ApprovalRequired) {
+            let notice = event.proposal.unwrap();
+            assert_eq!((event.reference, notice.from_version), (None, 2));
+            assert_eq!(notice.proposed_by, "person 1");
+            told.push(notice.approval);
+        }
+        told.sort_unstable();
+        assert_eq!(told, proposed);
+        let environment = Some(world.environment);
+        let action = Some("config.propose".to_owned());
+        let filter = AuditLogFilter { environment, action, ..AuditLogFilter::default() };
+        let entries = world.store.audit_log(&filter, None, 10).await.unwrap();
+        let mut entries: Vec<_> = entries.into_iter().map(|found| found.entry.subject).collect();
+        entries.sort_unstable();
+        assert_eq!(entries, proposed.iter().map(ToString::to_string).collect::<Vec<_>>());
+        for answer in answers.iter().flatten() {
+            match answer {
+                Ok(AppliedConfig { outcome: Configured::Proposed { approval }, .. }) => {
+                    assert!(proposed.contains(approval));
+                }
+                Err(ConfigureError::Store(_)) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn proposing_a_change_survives_every_fault() {
+    fails_at_every_step::<Propose>().await;
 }
 
 #[tokio::test(start_paused = true)]

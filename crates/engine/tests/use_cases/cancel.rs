@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::time::sleep;
 use tollgate_domain::{
     Currency, Flow, ServiceReference,
@@ -9,12 +10,14 @@ use tollgate_domain::{
     id::{PaymentId, TransferId},
     transaction::Status,
 };
-use tollgate_engine::{CancelError, TransferCanceled, ports::StoreError};
+use tollgate_engine::{CancelError, Origin, TransferCanceled, ports::StoreError};
 
 use crate::support::{
+    config,
     every_step::{UseCase, fails_at_every_step},
     faults::Fault,
     provider::BankTransfer,
+    requests::origin,
     world::{FUNDS, World},
 };
 
@@ -23,8 +26,22 @@ const KEY: &str = "a caller's key";
 type Answer = Result<TransferCanceled, CancelError>;
 
 async fn cancel(world: &World, id: TransferId) -> Answer {
+    cancel_by(world, id, None).await
+}
+
+async fn cancel_by(world: &World, id: TransferId, operator: Option<&Origin>) -> Answer {
     let (engine, view) = (world.engine(), world.view());
-    Box::pin(engine.cancel_transfer(&view, ServiceReference::Ach(id), None, "req_cancel")).await
+    Box::pin(engine.cancel_transfer(&view, ServiceReference::Ach(id), operator, "req_cancel")).await
+}
+
+/// A transfer that waits for people.
+async fn waiting(world: &World) -> TransferId {
+    let mut document = config::document();
+    document["approvals"] = json!({ "transfers": [{ "id": "all", "count": 1, "conditions": [] }] });
+    world.configure(document).await;
+    let made = world.send(KEY, 10_000).await.unwrap().transfer;
+    assert!(made.progress.approval.is_some());
+    made.order.id
 }
 
 /// A transfer whose outcome is unknown; the provider has it if `is_there`.
@@ -62,7 +79,7 @@ async fn check(world: &World, id: TransferId, answers: &[Option<Answer>]) {
 }
 
 macro_rules! use_case {
-    ($name:ident, $given:expr) => {
+    ($name:ident, $given:expr, $operator:expr) => {
         struct $name(TransferId);
 
         impl UseCase for $name {
@@ -73,19 +90,28 @@ macro_rules! use_case {
             }
 
             async fn act(&self, world: &World) -> Answer {
-                cancel(world, self.0).await
+                cancel_by(world, self.0, $operator.as_ref()).await
             }
 
             async fn check(&self, world: &World, answers: &[Option<Answer>]) {
                 check(world, self.0, answers).await;
+                let operator: Option<Origin> = $operator;
+                let is_canceled = world.transfer(self.0).await.unwrap().state.status == Status::Canceled;
+                let expected = usize::from(operator.is_some() && is_canceled);
+                assert_eq!(world.audited_requests(ServiceReference::Ach(self.0)).await, expected);
             }
         }
     };
 }
 
-use_case!(CancelAccepted, async |world: &World| world.send(KEY, 10_000).await.unwrap().transfer.order.id);
-use_case!(CancelInDoubt, async |world: &World| in_doubt(world, true).await);
-use_case!(CancelNeverReceived, async |world: &World| in_doubt(world, false).await);
+async fn accepted(world: &World) -> TransferId {
+    world.send(KEY, 10_000).await.unwrap().transfer.order.id
+}
+
+use_case!(CancelAccepted, accepted, Some(origin()));
+use_case!(CancelInDoubt, async |world: &World| in_doubt(world, true).await, None::<Origin>);
+use_case!(CancelNeverReceived, async |world: &World| in_doubt(world, false).await, Some(origin()));
+use_case!(CancelWaiting, waiting, Some(origin()));
 
 #[tokio::test(start_paused = true)]
 async fn canceling_what_the_provider_took_survives_every_fault() {
@@ -100,6 +126,11 @@ async fn canceling_what_the_provider_may_have_survives_every_fault() {
 #[tokio::test(start_paused = true)]
 async fn canceling_what_never_arrived_survives_every_fault() {
     fails_at_every_step::<CancelNeverReceived>().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn canceling_what_waits_for_people_survives_every_fault() {
+    fails_at_every_step::<CancelWaiting>().await;
 }
 
 #[tokio::test(start_paused = true)]

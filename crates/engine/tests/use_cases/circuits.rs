@@ -6,12 +6,15 @@ use serde_json::{Value, json};
 use tokio::time::sleep;
 use tollgate_configuration::ForcedCircuit;
 use tollgate_domain::{Flow, ServiceReference, routing::RouteOutcome, transaction::Status};
-use tollgate_engine::{CircuitStatus, PrepareError, PreparedPayment, TransferError, ports::Entry};
+use tollgate_engine::{
+    CircuitStatus, ConfigureError, PrepareError, PreparedPayment, TransferError, ports::Entry,
+};
 
 use crate::{
     fallbacks::{OTHER, OTHER_BANK, document},
     support::{
         config::{BANK, INTENTS},
+        every_step::{UseCase, fails_at_every_step},
         requests::{card_request, charge_of, origin},
         world::World,
     },
@@ -286,4 +289,35 @@ async fn what_an_operator_forces_is_told_by_the_change() {
     let (opened, closed) = ("provider.circuit_opened", "provider.circuit_closed");
     assert_eq!(kinds(&told), [opened, closed, opened, closed]);
     assert_eq!((told[1].2, told[3].2), (false, true), "forced or not");
+}
+
+/// A circuit that an operator forces open: whatever fails, it is told of if it is forced, and once.
+struct ForceOpen;
+
+impl UseCase for ForceOpen {
+    type Answer = Result<u64, ConfigureError>;
+
+    async fn given(_: &World) -> Self {
+        Self
+    }
+
+    async fn act(&self, world: &World) -> Self::Answer {
+        let open = Some(ForcedCircuit::Open);
+        world.engine().force_circuit(world.environment, INTENTS, open, origin()).await
+    }
+
+    async fn check(&self, world: &World, answers: &[Option<Self::Answer>]) {
+        let config = world.engine().config(world.environment).await.unwrap().configuration;
+        let is_forced = config.settings.circuit.forced.contains_key(INTENTS);
+        assert_eq!(kinds(&told(world).await), vec!["provider.circuit_opened"; usize::from(is_forced)]);
+        for answer in answers.iter().flatten() {
+            assert!(matches!(answer, Ok(_) | Err(ConfigureError::Store(_))), "{answer:?}");
+        }
+        assert!(is_forced || answers.len() == 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn forcing_a_circuit_survives_every_fault() {
+    fails_at_every_step::<ForceOpen>().await;
 }

@@ -13,7 +13,7 @@ use tollgate_domain::{
     transaction::Status,
 };
 use tollgate_engine::{
-    HoldChanged, HoldError, HoldRequest, RefundError, RefundRequest,
+    HoldChanged, HoldError, HoldRequest, Origin, RefundError, RefundRequest,
     ports::{CardPayment, RejectionKind, StoreError},
 };
 
@@ -22,7 +22,7 @@ use crate::support::{
     every_step::{UseCase, fails_at_every_step},
     faults::Fault,
     provider::held_until,
-    requests::{charge_of, look_at},
+    requests::{charge_of, look_at, origin},
     world::World,
 };
 
@@ -107,7 +107,7 @@ async fn check(world: &World, id: PaymentId, kind: HoldActionKind, answers: &[Op
 }
 
 macro_rules! use_case {
-    ($name:ident, $given:ident, $kind:ident, $amount:expr) => {
+    ($name:ident, $given:ident, $kind:ident, $amount:expr, $operator:expr) => {
         struct $name(PaymentId);
 
         impl UseCase for $name {
@@ -118,20 +118,25 @@ macro_rules! use_case {
             }
 
             async fn act(&self, world: &World) -> Answer {
-                act(world, self.0, request(HoldActionKind::$kind, "hold-key-1", $amount)).await
+                let request = request(HoldActionKind::$kind, "hold-key-1", $amount);
+                act(world, self.0, HoldRequest { operator: $operator, ..request }).await
             }
 
             async fn check(&self, world: &World, answers: &[Option<Answer>]) {
                 check(world, self.0, HoldActionKind::$kind, answers).await;
+                let operator: Option<Origin> = $operator;
+                let recorded = world.payment(self.0).await.hold_actions.len();
+                let expected = if operator.is_some() { recorded } else { 0 };
+                assert_eq!(world.audited_requests(ServiceReference::Card(self.0)).await, expected);
             }
         }
     };
 }
 
-use_case!(CaptureAnIntent, held, Capture, Some(400));
-use_case!(CaptureACharge, held_charge, Capture, None);
-use_case!(VoidAnIntent, held, Void, None);
-use_case!(VoidACharge, held_charge, Void, None);
+use_case!(CaptureAnIntent, held, Capture, Some(400), Some(origin()));
+use_case!(CaptureACharge, held_charge, Capture, None, None);
+use_case!(VoidAnIntent, held, Void, None, None);
+use_case!(VoidACharge, held_charge, Void, None, Some(origin()));
 
 #[tokio::test(start_paused = true)]
 async fn a_capture_of_an_intent_survives_every_fault() {

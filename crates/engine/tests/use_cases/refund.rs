@@ -15,7 +15,7 @@ use crate::support::{
     every_step::{UseCase, fails_at_every_step},
     faults::Fault,
     provider::{failure, given_back, whole_refund},
-    requests::{charge_of, look_at},
+    requests::{charge_of, look_at, origin},
     world::World,
 };
 
@@ -30,6 +30,10 @@ fn request(key: &str, amount: Option<u64>) -> RefundRequest {
         metadata: "{}".to_owned(),
     };
     RefundRequest { idempotency_key: key.to_owned(), terms, operator: None }
+}
+
+fn by_operator(request: RefundRequest) -> RefundRequest {
+    RefundRequest { operator: Some(origin()), ..request }
 }
 
 async fn refund(world: &World, id: PaymentId, request: RefundRequest) -> Answer {
@@ -97,11 +101,13 @@ impl UseCase for RefundAnIntent {
     }
 
     async fn act(&self, world: &World) -> Answer {
-        refund(world, self.0, request("refund-1", Some(400))).await
+        refund(world, self.0, by_operator(request("refund-1", Some(400)))).await
     }
 
     async fn check(&self, world: &World, answers: &[Option<Answer>]) {
         check(world, self.0, answers).await;
+        let recorded = world.payment(self.0).await.refunds.len();
+        assert_eq!(world.audited_requests(ServiceReference::Card(self.0)).await, recorded);
     }
 }
 
@@ -129,7 +135,7 @@ impl UseCase for RefundACharge {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refund_of_an_intent_survives_every_fault() {
+async fn an_operators_refund_of_an_intent_survives_every_fault() {
     fails_at_every_step::<RefundAnIntent>().await;
 }
 

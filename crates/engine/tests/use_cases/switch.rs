@@ -361,6 +361,7 @@ async fn what_was_told_before_a_switch_is_told_again_as_it_was() {
                         format!("{:?}", (transaction.provider, transaction.fee, state, updated_at))
                     }
                     EventSubject::Circuit(circuit) => format!("{circuit:?}"),
+                    EventSubject::Proposal(proposal) => format!("{proposal:?}"),
                 });
             }
             bodies

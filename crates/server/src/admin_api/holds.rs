@@ -24,14 +24,11 @@ async fn change(operator: Operator, body: Body, kind: HoldActionKind) -> ApiResu
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
-    let actor = operator.origin.actor.clone();
-    let request = holds::read_body(&body, &operator.headers, kind, Some(actor))?;
+    let origin = operator.origin.clone();
+    let request = holds::read_body(&body, &operator.headers, kind, Some(origin.clone()))?;
     let engine = Arc::clone(&operator.app.engine);
     let view =
         engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;
-    // What is asked of a provider is recorded before it is asked.
-    engine.record_action(&operator.origin, request.audited(environment, reference)).await?;
-    let origin = operator.origin.clone();
     let changing =
         async move { Box::pin(engine.change_hold(&view, reference, request, &origin.request)).await };
     holds::answer(run_to_completion(&operator.app.engine, changing).await??)

@@ -16,14 +16,11 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
-    let actor = operator.origin.actor.clone();
-    let request = refunds::read_body(&body, &operator.headers, Some(actor))?;
+    let origin = operator.origin.clone();
+    let request = refunds::read_body(&body, &operator.headers, Some(origin.clone()))?;
     let engine = Arc::clone(&operator.app.engine);
     let view =
         engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;
-    // What is asked of a provider is recorded before it is asked.
-    engine.record_action(&operator.origin, request.audited(environment, reference)).await?;
-    let origin = operator.origin.clone();
     let refunding = async move { Box::pin(engine.refund(&view, reference, request, &origin.request)).await };
     refunds::answer(run_to_completion(&operator.app.engine, refunding).await??)
 }

@@ -9,7 +9,7 @@ use tollgate_domain::{
     ach::TransferOrder,
     id::{EnvironmentId, TransferId},
 };
-use tollgate_engine::{Audited, CorrectedAccount, Origin, ports::Transfer};
+use tollgate_engine::{CorrectedAccount, ports::Transfer};
 use utoipa::ToSchema;
 
 use crate::{
@@ -117,12 +117,10 @@ pub(crate) async fn cancel(operator: Operator) -> ApiResult {
     let engine = Arc::clone(&operator.app.engine);
     let view =
         engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;
-    let audited = Audited::new("transfer.cancel", reference).in_environment(environment);
-    // What is asked of a provider is recorded before it is asked.
-    engine.record_action(&operator.origin, audited).await?;
-    let Origin { actor, request, .. } = operator.origin.clone();
-    let canceling =
-        async move { Box::pin(engine.cancel_transfer(&view, reference, Some(actor), &request)).await };
+    let origin = operator.origin.clone();
+    let canceling = async move {
+        Box::pin(engine.cancel_transfer(&view, reference, Some(&origin), &origin.request)).await
+    };
     transfer_cancel::answer(&run_to_completion(&operator.app.engine, canceling).await??)
 }
 

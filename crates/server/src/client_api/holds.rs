@@ -7,7 +7,7 @@ use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::hold::HoldActionKind;
 use tollgate_engine::{
-    HoldChanged, HoldError, HoldRequest,
+    HoldChanged, HoldError, HoldRequest, Origin,
     ports::{OrderFault, StoreError},
 };
 use utoipa::ToSchema;
@@ -87,7 +87,7 @@ pub(crate) fn read_body(
     bytes: &[u8],
     headers: &HeaderMap,
     kind: HoldActionKind,
-    operator: Option<String>,
+    operator: Option<Origin>,
 ) -> Result<HoldRequest, ApiError> {
     let mut errors = FieldErrors::default();
     let (key, amount) = match kind {

@@ -10,7 +10,7 @@ use tollgate_domain::{
     id::RefundId,
     refund::{FeeRefund, OffStep, RefundReason, RefundTerms},
 };
-use tollgate_engine::{RefundCreated, RefundError, RefundRequest, ports::StoreError};
+use tollgate_engine::{Origin, RefundCreated, RefundError, RefundRequest, ports::StoreError};
 use utoipa::ToSchema;
 
 use crate::{
@@ -103,7 +103,7 @@ pub(crate) fn answer(created: RefundCreated) -> ApiResult {
 pub(crate) fn read_body(
     bytes: &[u8],
     headers: &HeaderMap,
-    operator: Option<String>,
+    operator: Option<Origin>,
 ) -> Result<RefundRequest, ApiError> {
     let body: RefundBody<'_> = body::parse_object(bytes)?;
     let mut errors = FieldErrors::default();

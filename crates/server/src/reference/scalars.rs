@@ -175,7 +175,7 @@ scalars! {
             "transaction.succeeded", "transaction.failed", "transaction.canceled", "transaction.refunded",
             "refund.pending", "refund.succeeded", "refund.failed",
             "dispute.opened", "dispute.updated", "dispute.closed", "transfer.notification_of_change",
-            "provider.circuit_opened", "provider.circuit_closed", "*"
+            "approval.required", "provider.circuit_opened", "provider.circuit_closed", "*"
         ]}
     }
     /// An event endpoint's id.

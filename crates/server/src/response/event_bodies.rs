@@ -1,7 +1,7 @@
 //! Events as receivers get them: made of the very answers the API gives.
 
 use serde::Serialize;
-use tollgate_domain::circuit::CircuitNotice;
+use tollgate_domain::{approval::ProposalNotice, circuit::CircuitNotice};
 use tollgate_engine::ports::{Event, EventBodies, EventSubject};
 use utoipa::ToSchema;
 
@@ -42,6 +42,11 @@ pub(crate) enum EventData<'a> {
         /// The circuit that opened or closed.
         circuit: CircuitResponse<'a>,
     },
+    #[schema(title = "ProposalEventData")]
+    Proposal {
+        /// The proposed change that waits for approval.
+        approval: ProposalNoticeResponse<'a>,
+    },
 }
 
 /// A provider's circuit: whether the provider gets new work.
@@ -73,6 +78,30 @@ impl<'a> CircuitResponse<'a> {
     }
 }
 
+/// A change of the configuration that waits for somebody else to approve it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = ApprovalNotice)]
+pub(crate) struct ProposalNoticeResponse<'a> {
+    id: String,
+    #[schema(value_type = words::ApprovalKind)]
+    kind: &'static str,
+    proposed_by: &'a str,
+    /// The version that the change was made from.
+    from_version: u64,
+}
+
+impl<'a> ProposalNoticeResponse<'a> {
+    fn of(notice: &'a ProposalNotice) -> Self {
+        Self {
+            id: notice.approval.to_string(),
+            kind: "configuration",
+            proposed_by: &notice.proposed_by,
+            from_version: notice.from_version,
+        }
+    }
+}
+
 /// An event's body.
 pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a> {
     let data = match subject {
@@ -91,6 +120,9 @@ pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a
             EventData::Payment { payment: Box::new(payment_response::read_back(payment)) }
         }
         EventSubject::Circuit(notice) => EventData::Circuit { circuit: CircuitResponse::of(notice) },
+        EventSubject::Proposal(notice) => {
+            EventData::Proposal { approval: ProposalNoticeResponse::of(notice) }
+        }
     };
     EventBody { r#type: event.kind.as_str(), timestamp: rfc3339(event.at), data }
 }

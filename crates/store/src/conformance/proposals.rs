@@ -18,14 +18,17 @@ impl Nodes {
 
     async fn propose(&self, environment: EnvironmentId, from_version: u64, document: &str) -> ConfigProposal {
         let proposal = self.proposal(environment, self.new_change(from_version, document));
-        assert_eq!(self.one.propose_config(&proposal, ALL).await.unwrap(), Proposed::Done);
+        assert_eq!(
+            self.one.propose_config(&proposal, self.new_event_id(), ALL).await.unwrap(),
+            Proposed::Done
+        );
         proposal
     }
 
     async fn decide(&self, proposal: &ConfigProposal, state: ApprovalState) -> ProposalDecided {
         let decided = Approval { state, ..proposal.approval.clone() };
         let now = self.next().0;
-        self.one.decide_config_proposal(proposal.environment, &decided, "Grace", now).await.unwrap()
+        self.one.decide_config_proposal(proposal.environment, &decided, "Grace", now, &[]).await.unwrap()
     }
 
     async fn proposals_in(
@@ -42,7 +45,11 @@ impl Nodes {
 pub async fn a_proposal_is_put_in_force_with_its_decision(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let proposal = nodes.propose(environment, 0, r#"{"a":1}"#).await;
-    assert_eq!(nodes.one.propose_config(&proposal, ALL).await.unwrap(), Proposed::Done, "once");
+    assert_eq!(
+        nodes.one.propose_config(&proposal, nodes.new_event_id(), ALL).await.unwrap(),
+        Proposed::Done,
+        "once"
+    );
     let found = nodes.two.config_proposal(environment, proposal.approval.id).await.unwrap().unwrap();
     assert_eq!(found, proposal);
     assert_eq!(nodes.two.config(environment).await.unwrap().unwrap().version, 0);
@@ -73,7 +80,7 @@ pub async fn a_proposal_that_is_denied_or_late_changes_nothing(nodes: &Nodes) {
     let audited = nodes.one.audited(vec![new_entry("approval.approve", "apr")]);
     let approved = Approval { state: ApprovalState::Approved, ..late.approval.clone() };
     let now = nodes.next().0;
-    let decided = audited.decide_config_proposal(environment, &approved, "Grace", now).await.unwrap();
+    let decided = audited.decide_config_proposal(environment, &approved, "Grace", now, &[]).await.unwrap();
     assert_eq!(decided, ProposalDecided::Stale { current: 1 });
     nodes.chain_is_whole(0).await;
     assert_eq!(nodes.proposals_in(environment, Some(ApprovalState::Required)).await, [late.approval.id]);
@@ -87,14 +94,17 @@ pub async fn proposals_are_bounded_and_of_one_environment(nodes: &Nodes) {
     let (environment, elsewhere) = (nodes.environment().await.id, nodes.environment().await.id);
     let first = nodes.propose(environment, 0, "{}").await;
     let second = nodes.proposal(environment, nodes.new_change(0, "{}"));
-    assert_eq!(nodes.one.propose_config(&second, 1).await.unwrap(), Proposed::TooMany);
+    assert_eq!(nodes.one.propose_config(&second, nodes.new_event_id(), 1).await.unwrap(), Proposed::TooMany);
     let other = nodes.proposal(elsewhere, nodes.new_change(0, "{}"));
-    assert_eq!(nodes.one.propose_config(&other, 1).await.unwrap(), Proposed::Done);
+    assert_eq!(nodes.one.propose_config(&other, nodes.new_event_id(), 1).await.unwrap(), Proposed::Done);
     assert_eq!(nodes.two.config_proposal(elsewhere, first.approval.id).await.unwrap(), None);
     let stolen = ConfigProposal { environment: elsewhere, ..first.clone() };
     assert_eq!(nodes.decide(&stolen, ApprovalState::Approved).await, ProposalDecided::NotOpen);
     assert_eq!(nodes.proposals_in(elsewhere, None).await, [other.approval.id]);
     let nowhere = EnvironmentId::from_bytes([9; 16]);
     let lost = nodes.proposal(nowhere, nodes.new_change(0, "{}"));
-    assert_eq!(nodes.one.propose_config(&lost, 1).await.unwrap(), Proposed::EnvironmentMissing);
+    assert_eq!(
+        nodes.one.propose_config(&lost, nodes.new_event_id(), 1).await.unwrap(),
+        Proposed::EnvironmentMissing
+    );
 }

@@ -32,7 +32,7 @@ impl Nodes {
             format!(r#"{{"providers":{{"a":{{"credentials":{{"secretKey":{{"sealed":"{text}"}}}}}}}}}}"#);
         self.one.put_config(environment, &self.new_change(0, &document)).await.unwrap();
         let change = self.new_change(1, &document);
-        self.one.propose_config(&self.proposal(environment, change), 10).await.unwrap();
+        self.one.propose_config(&self.proposal(environment, change), self.new_event_id(), 10).await.unwrap();
         let mut endpoint = self.new_endpoint(&["*"]);
         endpoint.secrets = vec![SealedSecret { sealed: text.clone(), until: None }];
         self.one.add_endpoint(environment, &endpoint, 10).await.unwrap();

@@ -1,7 +1,8 @@
 //! What happened is told, once, and nothing else is.
 
 use tollgate_domain::{
-    Minor,
+    Minor, Timestamp,
+    approval::{Approval, ApprovalState, ProposalNotice},
     circuit::CircuitNotice,
     event::EventKind,
     id::{EnvironmentId, EventId, PaymentId},
@@ -9,7 +10,8 @@ use tollgate_domain::{
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::ports::{
-    Changed, Event, EventQuery, EventsFrom, Inserted, NewCircuitEvent, NewEvent, Reserved,
+    Changed, ConfigChange, Event, EventQuery, EventsFrom, Inserted, NewCircuitEvent, NewEvent,
+    ProposalDecided, Proposed, Reserved,
 };
 
 use super::{
@@ -39,7 +41,16 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         .unwrap();
     let (reference, circuit) = (Some(card(order.id)), None);
     let NewEvent { id, kind, refund } = prepared;
-    expected.push(Event { id, kind, reference, at: order.created_at, state: None, refund, circuit });
+    expected.push(Event {
+        id,
+        kind,
+        reference,
+        at: order.created_at,
+        state: None,
+        refund,
+        circuit,
+        proposal: None,
+    });
 
     // Of all a change tells, only what is about the transaction shows it.
     let mut change = nodes.change_to(0, preparing());
@@ -49,7 +60,16 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
     nodes.change(environment, order.id, &change).await;
     for (event, state) in change.new_events.iter().zip([None, Some(full_state())]) {
         let NewEvent { id, kind, refund } = event.clone();
-        expected.push(Event { id, kind, reference, at: change.at, state, refund, circuit: None });
+        expected.push(Event {
+            id,
+            kind,
+            reference,
+            at: change.at,
+            state,
+            refund,
+            circuit: None,
+            proposal: None,
+        });
     }
 
     let new = nodes.new_transfer(environment);
@@ -66,11 +86,20 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         nodes.change_transfer(&new, &change).await;
         if let Some(id) = change.pending_event {
             let (kind, state) = (EventKind::Transaction(Status::Pending), Some(TransactionState::pending()));
-            expected.push(Event { id, kind, reference, at: change.at, state, refund: None, circuit: None });
+            expected.push(Event {
+                id,
+                kind,
+                reference,
+                at: change.at,
+                state,
+                refund: None,
+                circuit: None,
+                proposal: None,
+            });
         }
         for NewEvent { id, kind, refund } in change.new_events {
             let (at, state) = (change.at, change.state.clone());
-            expected.push(Event { id, kind, reference, at, state, refund, circuit: None });
+            expected.push(Event { id, kind, reference, at, state, refund, circuit: None, proposal: None });
         }
     }
     // What was announced before, by a release that did so with the reservation, is not announced again.
@@ -238,6 +267,7 @@ pub async fn a_circuit_is_told_of_once(nodes: &Nodes) {
         state: None,
         refund: None,
         circuit: Some(Box::new(told.notice.clone())),
+        proposal: None,
     };
     assert_eq!(first, expected);
     let closed = new("a", false);
@@ -251,6 +281,84 @@ pub async fn a_circuit_is_told_of_once(nodes: &Nodes) {
     let sent = nodes.all_deliveries(environment).await;
     assert_eq!(sent.len(), 2, "only what the endpoint wants");
     assert!(sent.iter().all(|delivery| delivery.endpoint == endpoint.id));
+    nodes.one.index_events(9).await.unwrap();
+    assert!(nodes.one.activity(environment, at(-3_600_000), at(1_000_000_000)).await.unwrap().is_empty());
+}
+
+pub async fn a_forced_circuit_is_told_of_with_the_change(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    nodes.endpoint(environment, &["*"]).await;
+    let forced = |is_open: bool, at, random| {
+        let (provider, reason) = ("a".to_owned(), is_open.then(|| LETTERS.to_owned()));
+        let notice = CircuitNotice { provider, is_open, since: at, is_forced: true, reason };
+        vec![NewCircuitEvent { id: EventId::new(at, random), at, notice }]
+    };
+    let change = |from, is_open, at: Option<Timestamp>| {
+        let (now, random) = nodes.next();
+        let circuits = forced(is_open, at.unwrap_or(now), random);
+        ConfigChange { circuits, ..nodes.new_change(from, "{}") }
+    };
+    let opened = change(0, true, None);
+    for _ in 0..2 {
+        nodes.one.put_config(environment, &opened).await.unwrap();
+    }
+    nodes.two.put_config(environment, &change(0, false, None)).await.unwrap();
+    nodes.two.put_config(environment, &change(1, true, None)).await.unwrap();
+    let told = nodes.all_events(environment).await;
+    assert_eq!(
+        ids(&told),
+        [opened.circuits[0].id],
+        "neither a repetition, nor what is stale, nor what is known"
+    );
+    assert_eq!(told[0].circuit.as_deref(), Some(&opened.circuits[0].notice));
+    // The clock of the node that closes it is behind.
+    let closed = change(2, false, Some(at(1)));
+    let proposal = nodes.proposal(environment, ConfigChange { circuits: Vec::new(), ..closed.clone() });
+    nodes.one.propose_config(&proposal, nodes.new_event_id(), ALL).await.unwrap();
+    let approved = Approval { state: ApprovalState::Approved, ..proposal.approval };
+    let deciding =
+        nodes.two.decide_config_proposal(environment, &approved, "Grace", closed.at, &closed.circuits);
+    assert!(matches!(deciding.await.unwrap(), ProposalDecided::InForce { version: 3, .. }));
+    let last = nodes.one.last_circuit_event(environment, "a").await.unwrap().unwrap();
+    assert_eq!((last.kind, last.at > told[0].at), (EventKind::CircuitClosed, true));
+    let kinds: Vec<_> = nodes.all_events(environment).await.iter().map(|event| event.kind).collect();
+    assert_eq!(kinds, [EventKind::CircuitOpened, EventKind::ApprovalRequired, EventKind::CircuitClosed]);
+    assert_eq!(nodes.all_deliveries(environment).await.len(), 3);
+}
+
+pub async fn a_proposal_is_told_of_once(nodes: &Nodes) {
+    let (environment, nowhere) = (nodes.environment().await.id, EnvironmentId::from_bytes([9; 16]));
+    let wanting = nodes.endpoint(environment, &["approval.required"]).await;
+    nodes.endpoint(environment, &["transaction.pending"]).await;
+    let change = ConfigChange { actor: LETTERS.to_owned(), ..nodes.new_change(7, "{}") };
+    let proposal = nodes.proposal(environment, change);
+    let event = nodes.new_event_id();
+    for event in [event, nodes.new_event_id()] {
+        let proposed = nodes.one.propose_config(&proposal, event, 1).await.unwrap();
+        assert_eq!(proposed, Proposed::Done);
+    }
+    for (environment, outcome) in [(environment, Proposed::TooMany), (nowhere, Proposed::EnvironmentMissing)]
+    {
+        let other = nodes.proposal(environment, nodes.new_change(7, "{}"));
+        assert_eq!(nodes.one.propose_config(&other, nodes.new_event_id(), 1).await.unwrap(), outcome);
+    }
+    let approval = proposal.approval.id;
+    let notice = ProposalNotice { approval, proposed_by: LETTERS.to_owned(), from_version: 7 };
+    let expected = Event {
+        id: event,
+        kind: EventKind::ApprovalRequired,
+        reference: None,
+        at: proposal.change.at,
+        state: None,
+        refund: None,
+        circuit: None,
+        proposal: Some(Box::new(notice)),
+    };
+    assert_eq!(nodes.two.find_event(environment, event).await.unwrap().as_ref(), Some(&expected));
+    assert_eq!(nodes.all_events(environment).await, [expected]);
+    let sent = nodes.all_deliveries(environment).await;
+    let sent: Vec<_> = sent.iter().map(|delivery| (delivery.event.id, delivery.endpoint)).collect();
+    assert_eq!(sent, [(event, wanting.id)]);
     nodes.one.index_events(9).await.unwrap();
     assert!(nodes.one.activity(environment, at(-3_600_000), at(1_000_000_000)).await.unwrap().is_empty());
 }

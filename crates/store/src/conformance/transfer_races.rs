@@ -11,6 +11,7 @@ use tollgate_engine::ports::{Changed, Moved, Reserved};
 
 use super::{
     ALL, Nodes, at,
+    audit_log::new_entry,
     concurrency::at_once,
     minor,
     samples::in_status,
@@ -189,6 +190,52 @@ pub async fn one_change_at_once_is_made_once(nodes: &Nodes) {
     }
     assert_eq!(nodes.two.timeline(environment, ach(id)).await.unwrap().len(), 2);
     assert_eq!(books_balance(nodes, environment, Currency::USD).await, 10_000);
+    nodes.audit_is_clean().await;
+}
+
+/// Denials, which go with an entry of the audit log, among reservations and settlements of one wallet.
+pub async fn denials_and_sends_share_a_wallet(nodes: &Nodes) {
+    const OF_EACH: u64 = 40;
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 1_000_000, "f").await;
+    let (mut denied, mut settled) = (Vec::new(), Vec::new());
+    for transfers in [&mut denied, &mut settled] {
+        for _ in 0..OF_EACH {
+            let new = nodes.new_transfer(environment);
+            nodes.reserve(&new).await;
+            transfers.push(new);
+        }
+    }
+    at_once(nodes, denied.len() * 3, |place, node| {
+        let (denied, settled) = (&denied[place / 3], &settled[place / 3]);
+        let denial = nodes.transfer_step(0, TransferStep::Release, &denied.order.fee);
+        let settlement = nodes.transfer_step(0, TransferStep::Settle, &settled.order.fee);
+        let (denied, settled) = (denied.order.id, settled.order.id);
+        let new = nodes.new_transfer(environment);
+        async move {
+            match place % 3 {
+                0 => {
+                    let node = node.audited(vec![new_entry("approval.deny", "apr")]);
+                    assert_eq!(
+                        node.change_transfer(environment, denied, &denial).await.unwrap(),
+                        Changed::Done
+                    );
+                }
+                1 => {
+                    let changed = node.change_transfer(environment, settled, &settlement).await.unwrap();
+                    assert_eq!(changed, Changed::Done);
+                }
+                _ => {
+                    let reserved = node.reserve_transfer(environment, &new).await.unwrap();
+                    assert_eq!(reserved, Reserved::Created);
+                }
+            }
+        }
+    })
+    .await;
+    nodes.chain_is_whole(OF_EACH).await;
+    let left = books_balance(nodes, environment, Currency::USD).await;
+    assert_eq!(left, 1_000_000 - 2 * OF_EACH * 1_035, "settled and reserved");
     nodes.audit_is_clean().await;
 }
 

@@ -3,13 +3,14 @@
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
     Minor, PaymentMethod, ServiceReference, Timestamp,
+    approval::ProposalNotice,
     circuit::CircuitNotice,
     event::EventKind,
-    id::EventId,
+    id::{ApprovalId, EventId},
     refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
     transaction::{Dispute, Failure, Status, TransactionState},
 };
-use tollgate_engine::ports::{Event, EventsFrom, NewEvent};
+use tollgate_engine::ports::{ConfigChange, Event, EventsFrom, NewEvent};
 
 use super::hold::StoredHold;
 use crate::prelude::*;
@@ -26,22 +27,28 @@ pub(crate) use out_event_columns;
 pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Event, Fault> {
     let id = EventId::from_bytes(cells.id()?);
     let kind = cells.word("kind of event", EventKind::parse)?;
-    let parse = |text: &str| if text == PROVIDER { Some(None) } else { PaymentMethod::parse(text).map(Some) };
-    let method = cells.word("payment method", parse)?;
-    let bytes = cells.id()?;
-    let reference = method.map(|method| ServiceReference::from_bytes(method, bytes));
-    let at = cells.moment()?;
+    let (method, bytes, at) = (cells.text()?, cells.id()?, cells.moment()?);
     let stored = cells.text_or_none()?;
-    if reference.is_none() {
-        let circuit = Box::new(read_circuit(&stored.unwrap_or_default(), kind)?);
-        return Ok(Event { id, kind, reference, at, state: None, refund: None, circuit: Some(circuit) });
+    let bare =
+        Event { id, kind, reference: None, at, state: None, refund: None, circuit: None, proposal: None };
+    let told = stored.as_deref().unwrap_or_default();
+    match method.as_str() {
+        PROVIDER => Ok(Event { circuit: Some(Box::new(read_circuit(told, kind)?)), ..bare }),
+        CONFIGURATION => Ok(Event { proposal: Some(Box::new(read_proposal(told, bytes)?)), ..bare }),
+        method => {
+            let method = PaymentMethod::parse(method).ok_or(CorruptRow("payment method"))?;
+            let reference = Some(ServiceReference::from_bytes(method, bytes));
+            let (state, refund) = stored.map(|stored| read_state(&stored)).transpose()?.unzip();
+            Ok(Event { reference, state, refund: refund.flatten().map(Box::new), ..bare })
+        }
     }
-    let (state, refund) = stored.map(|stored| read_state(&stored)).transpose()?.unzip();
-    Ok(Event { id, kind, reference, at, state, refund: refund.flatten().map(Box::new), circuit: None })
 }
 
 /// What stands for the method of an event about a provider.
 pub(crate) const PROVIDER: &str = "provider";
+
+/// What stands for the method of an event about a proposed configuration, whose reference is the approval's ID.
+pub(crate) const CONFIGURATION: &str = "configuration";
 
 /// What stands in the place of words that were erased.
 const ERASED: &str = "erased";
@@ -213,6 +220,29 @@ fn read_circuit(stored: &str, kind: EventKind) -> Result<CircuitNotice, CorruptR
         since: Timestamp::from_unix_millis(stored.since),
         is_forced: stored.forced,
         reason: stored.reason,
+    })
+}
+
+/// Who proposed a configuration, and from which version.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct StoredProposal {
+    proposed_by: String,
+    from_version: u64,
+}
+
+pub(crate) fn write_proposal(change: &ConfigChange) -> String {
+    let stored = StoredProposal { proposed_by: change.actor.clone(), from_version: change.from_version };
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+fn read_proposal(stored: &str, approval: [u8; 16]) -> Result<ProposalNotice, CorruptRow> {
+    let stored: StoredProposal =
+        serde_json::from_str(stored).map_err(|_| CorruptRow("proposal of an event"))?;
+    Ok(ProposalNotice {
+        approval: ApprovalId::from_bytes(approval),
+        proposed_by: stored.proposed_by,
+        from_version: stored.from_version,
     })
 }
 

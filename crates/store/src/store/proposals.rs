@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use tollgate_domain::{
     Timestamp,
     approval::Approval,
-    id::{ApprovalId, EnvironmentId},
+    id::{ApprovalId, EnvironmentId, EventId},
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, ConfigProposal, ProposalDecided, ProposalStore, Proposed, StoreError,
+    ApprovalQuery, ConfigProposal, NewCircuitEvent, ProposalDecided, ProposalStore, Proposed, StoreError,
 };
 
 use super::{SqlStore, port};
@@ -18,7 +18,9 @@ use crate::{
 
 port! {
     impl ProposalStore {
-        Write proposals::propose => propose_config(proposal: &ConfigProposal, most: u32) -> Proposed;
+        Write proposals::propose => propose_config(
+            proposal: &ConfigProposal, event: EventId, most: u32
+        ) -> Proposed;
         Read proposals::list => config_proposals(
             environment: EnvironmentId, query: ApprovalQuery
         ) -> Vec<ConfigProposal>;
@@ -26,7 +28,7 @@ port! {
             environment: EnvironmentId, id: ApprovalId
         ) -> Option<ConfigProposal>;
         Write proposals::decide => decide_config_proposal(
-            environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp
+            environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp, circuits: &[NewCircuitEvent]
         ) -> ProposalDecided;
     } and {}
 }

@@ -1,6 +1,8 @@
 //! Events about providers' circuits. They are about no payment: their method is [`PROVIDER`], and what stands for a reference is
 //! made of the provider's name, so that the index of references finds them.
 
+use std::time::Duration;
+
 use sha2::{Digest as _, Sha256};
 use tollgate_domain::id::{EnvironmentId, EventId};
 use tollgate_engine::ports::{Event, NewCircuitEvent};
@@ -47,16 +49,54 @@ pub(crate) async fn append<S: Session>(
     event: &NewCircuitEvent,
     last_id: Option<EventId>,
 ) -> Result<Effect<bool>, Fault> {
-    let place = place_of(&event.notice.provider);
-    if S::DIALECT == Dialect::Postgres {
-        // Nodes that tell of the same provider do so one after the other.
-        let lock = i64::from_be_bytes(place.first_chunk().copied().unwrap_or_default());
-        s.exists("SELECT 1 FROM pg_advisory_xact_lock($1)", values![lock]).await?;
-    }
-    let found = last(s, environment, &event.notice.provider).await?.map(|last| last.id);
+    let found = lock(s, environment, &event.notice.provider).await?.map(|last| last.id);
     if found != last_id {
         return Ok(Effect::Nothing(found == Some(event.id)));
     }
+    write(s, environment, event).await?;
+    Ok(Effect::Written(true))
+}
+
+/// Writes those events that differ from the latest about their provider, in the unit of what they tell of.
+pub(crate) async fn report<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    events: &[NewCircuitEvent],
+) -> Result<(), Fault> {
+    for event in events {
+        let last = lock(s, environment, &event.notice.provider).await?;
+        if !event.notice.is_news_after(last.as_ref().and_then(|last| last.circuit.as_deref())) {
+            continue;
+        }
+        // Behind the last one also where another node's clock is ahead.
+        let after = last.map(|last| last.at.saturating_add(Duration::from_millis(1)));
+        let at = after.map_or(event.at, |after| after.max(event.at));
+        let random = event.id.to_bytes().last_chunk().copied().unwrap_or_default();
+        let event = NewCircuitEvent { id: EventId::new(at, random), at, notice: event.notice.clone() };
+        write(s, environment, &event).await?;
+    }
+    Ok(())
+}
+
+/// The latest event about a provider; nodes that tell of it do so one after the other.
+async fn lock<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    provider: &str,
+) -> Result<Option<Event>, Fault> {
+    if S::DIALECT == Dialect::Postgres {
+        let lock = i64::from_be_bytes(place_of(provider).first_chunk().copied().unwrap_or_default());
+        s.exists("SELECT 1 FROM pg_advisory_xact_lock($1)", values![lock]).await?;
+    }
+    last(s, environment, provider).await
+}
+
+async fn write<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    event: &NewCircuitEvent,
+) -> Result<(), Fault> {
+    let place = place_of(&event.notice.provider);
     let kind = event.kind();
     let state = write_circuit(&event.notice);
     s.execute(
@@ -65,5 +105,5 @@ pub(crate) async fn append<S: Session>(
     )
     .await?;
     s.execute(deliver(S::DIALECT), values![environment, event.id, event.at, in_filter(kind)]).await?;
-    Ok(Effect::Written(true))
+    Ok(())
 }

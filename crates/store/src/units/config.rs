@@ -3,7 +3,7 @@
 use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::ports::{ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary};
 
-use super::directory;
+use super::{circuit_events, directory};
 use crate::prelude::*;
 
 const VERSION: &str = "version of a configuration";
@@ -42,6 +42,7 @@ pub(crate) async fn put<S: Session>(
     s.execute(sql, values).await?;
     let sql = "UPDATE environments SET config_version = $2 WHERE id = $1";
     s.execute(sql, values![environment, rows::version(version)]).await?;
+    circuit_events::report(s, environment, &change.circuits).await?;
     let directory = directory::touch(s, environment).await?;
     Ok(Effect::Directory(ConfigPut::Done { version, directory }))
 }

@@ -3,14 +3,24 @@
 use tollgate_domain::{
     Timestamp,
     approval::{Approval, ApprovalState},
-    id::{ApprovalId, EnvironmentId},
+    event::EventKind,
+    id::{ApprovalId, EnvironmentId, EventId},
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, ConfigChange, ConfigProposal, ConfigPut, ProposalDecided, Proposed,
+    ApprovalQuery, ConfigChange, ConfigProposal, ConfigPut, NewCircuitEvent, ProposalDecided, Proposed,
 };
 
-use super::{config, directory};
-use crate::{prelude::*, rows::approval};
+use super::{
+    config, directory,
+    out_events::{deliver, insert},
+};
+use crate::{
+    prelude::*,
+    rows::{
+        approval,
+        out_event::{CONFIGURATION, in_filter, write_proposal},
+    },
+};
 
 /// The columns that [`read`] takes.
 macro_rules! proposal_columns {
@@ -37,6 +47,7 @@ fn read(cells: &mut Cells<'_>) -> Result<ConfigProposal, Fault> {
         actor: cells.text()?,
         request: cells.text()?,
         at: cells.moment()?,
+        circuits: Vec::new(),
     };
     let version = cells.number_or_none()?.map(u64::try_from).transpose();
     let version = version.map_err(|_| CorruptRow("version that a change became"))?;
@@ -46,6 +57,7 @@ fn read(cells: &mut Cells<'_>) -> Result<ConfigProposal, Fault> {
 pub(crate) async fn propose<S: Session>(
     s: &mut S,
     proposal: &ConfigProposal,
+    event: EventId,
     most: u32,
 ) -> Result<Effect<Proposed>, Fault> {
     let ConfigProposal { environment, approval, change, .. } = proposal;
@@ -79,6 +91,11 @@ pub(crate) async fn propose<S: Session>(
         change.at
     ];
     s.execute(sql, values).await?;
+    let kind = EventKind::ApprovalRequired;
+    let (at, state) = (change.at, write_proposal(change));
+    let values = values![*environment, event, kind.as_str(), CONFIGURATION, approval.id, at, state];
+    s.execute(insert(S::DIALECT), values).await?;
+    s.execute(deliver(S::DIALECT), values![*environment, event, at, in_filter(kind)]).await?;
     Ok(Effect::Written(Proposed::Done))
 }
 
@@ -114,6 +131,7 @@ pub(crate) async fn decide<S: Session>(
     decided: &Approval,
     actor: &str,
     at: Timestamp,
+    circuits: &[NewCircuitEvent],
 ) -> Result<Effect<ProposalDecided>, Fault> {
     directory::lock(s).await?;
     let proposal = s.query_opt(ONE, values![environment, decided.id], read).await?;
@@ -123,7 +141,8 @@ pub(crate) async fn decide<S: Session>(
     let mut version = None;
     let mut done = Effect::Written(ProposalDecided::Dropped);
     if decided.state == ApprovalState::Approved {
-        let change = ConfigChange { actor: actor.to_owned(), at, ..proposal.change };
+        let (actor, circuits) = (actor.to_owned(), circuits.to_vec());
+        let change = ConfigChange { actor, at, circuits, ..proposal.change };
         done = match config::put(s, environment, &change).await?.into_value() {
             ConfigPut::Done { version: put, directory } => {
                 version = Some(rows::version(put));

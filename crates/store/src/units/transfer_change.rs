@@ -29,6 +29,15 @@ pub(crate) async fn change<S: Session>(
     id: TransferId,
     change: &TransferChange,
 ) -> Result<Effect<Changed>, Fault> {
+    if change.posting.is_some() && S::DIALECT == Dialect::Postgres {
+        // As everything that touches a wallet.
+        let sql = "SELECT currency FROM transactions
+             WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
+        let read = |cells: &mut Cells<'_>| cells.word("currency", Currency::parse);
+        if let Some(currency) = s.query_opt(sql, values![environment, id], read).await? {
+            wallet::lock_available(s, environment, currency).await?;
+        }
+    }
     if !pass_gate(s, environment, id, change).await? {
         return Ok(Effect::Nothing(why_not(s, environment, id, change.id).await?));
     }

@@ -117,3 +117,32 @@ async fn every_list_and_claim_has_its_index() {
     })
     .await;
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_latest_event_about_a_provider_has_its_index() {
+    with_empty_database(async |database| {
+        let mut environment = None;
+        with_sessions(database, async |nodes| {
+            let scope = nodes.environment().await.id;
+            let id = nodes.payment(scope).await;
+            nodes.change(scope, id, &nodes.full_change(0, "evt_1")).await;
+            environment = Some(scope);
+        })
+        .await;
+        // Among thousands of its environment.
+        let sql = "INSERT INTO out_events (environment_id, id, kind, method, reference, at, state)
+                   SELECT environment_id, gen_random_uuid(), kind, method, gen_random_uuid(), at, state
+                   FROM out_events CROSS JOIN generate_series(1, 3000);
+                   ANALYZE out_events";
+        database.stranger.batch_execute(sql).await.unwrap();
+        let index = "out_events_by_reference";
+        let before = uses(database, index).await;
+        with_sessions(database, async |nodes| {
+            let last = nodes.two.last_circuit_event(environment.unwrap(), "nobody").await.unwrap();
+            assert_eq!(last, None);
+        })
+        .await;
+        assert_eq!(uses(database, index).await, before + 1);
+    })
+    .await;
+}

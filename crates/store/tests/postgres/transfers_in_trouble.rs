@@ -15,6 +15,7 @@ use tollgate_store::{
         Nodes, at,
         audit::every_damage_is_found,
         audit_log::every_tampering_is_found,
+        transfer_races::denials_and_sends_share_a_wallet,
         transfer_samples::{sending, sending_until},
         wallet::books_balance,
     },
@@ -23,7 +24,7 @@ use tollgate_store::{
 
 use crate::{
     proxy::Weather,
-    server::{Database, settings, with_database},
+    server::{Database, settings, with_database, with_empty_database, with_sessions},
     trouble::{behind_a_proxy, two_nodes},
 };
 
@@ -50,6 +51,17 @@ async fn every_tampering_with_the_audit_log_is_found() {
         database.stranger.batch_execute("ALTER TABLE audit_log DISABLE TRIGGER ALL").await.unwrap();
         let behind = async |sql: &str| database.stranger.batch_execute(sql).await.unwrap();
         every_tampering_is_found(&nodes, behind).await;
+    })
+    .await;
+}
+
+/// A deadlock is resolved by the server after a second, and the unit repeated: callers would only notice the time.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn denials_and_sends_lock_in_one_order() {
+    with_empty_database(async |database| {
+        with_sessions(database, async |nodes| denials_and_sends_share_a_wallet(&nodes).await).await;
+        let deadlocks = "SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()";
+        assert_eq!(database.count(deadlocks).await, 0);
     })
     .await;
 }

@@ -55,7 +55,7 @@ pub(crate) async fn replace(
     mode: Mode,
 ) -> Result<(), Failure> {
     let path = session.path("/config").await?;
-    let Plan { version, changes, warnings } = plan(session, &path, document, name).await?;
+    let Plan { version, changes, warnings, waits } = plan(session, &path, document, name).await?;
     let told = |applied: bool, version: u64, tests: &[(String, Value)]| {
         let changes: Vec<_> = changes.iter().map(diff::to_json).collect();
         let mut told = json!({
@@ -88,7 +88,8 @@ pub(crate) async fn replace(
     if session.output.json && !mode.confirm.yes {
         return Err(Failure::new("--json cannot prompt; pass --yes to apply or --dry-run to preview"));
     }
-    mode.confirm.ask("Apply this configuration?")?;
+    let question = "Apply this configuration?";
+    mode.confirm.ask(if waits { "Propose this configuration for approval?" } else { question })?;
     let put = session.client.put(&path, document, version).await.map_err(|failure| {
         if failure.code() == Some("version_conflict") {
             return failure.saying("the configuration changed in the meantime and nothing was overwritten; run the command again to see the difference");
@@ -102,7 +103,8 @@ pub(crate) async fn replace(
         }
         return session.output.show(&proposed, |_| {
             format!(
-                "Proposed as {approval}; nothing has changed yet. Another person must approve it:\n\
+                "Proposed as {approval}; nothing has changed yet.\n\
+                 Another person must approve it:\n\
                  tollgate approvals show {approval}\ntollgate approvals approve {approval}"
             )
         });
@@ -149,6 +151,8 @@ struct Plan {
     version: u64,
     changes: Vec<tollgate_configuration::Change>,
     warnings: Vec<Value>,
+    /// Whether somebody else has to approve it.
+    waits: bool,
 }
 
 async fn plan(session: &Session, path: &str, document: &Value, name: &str) -> Result<Plan, Failure> {
@@ -166,7 +170,8 @@ async fn plan(session: &Session, path: &str, document: &Value, name: &str) -> Re
         let document = checked.field("document").unwrap_or(&Value::Null);
         let replaced = checked.list("replacedSecrets").iter().filter_map(Value::as_str);
         let changes = tollgate_configuration::diff(&current, document, replaced);
-        return Ok(Plan { version, changes, warnings: checked.list("warnings").to_vec() });
+        let waits = current.field("approvals").is_some_and(|it| it.flag("configuration"));
+        return Ok(Plan { version, changes, warnings: checked.list("warnings").to_vec(), waits });
     }
     Err(Failure::new("the configuration keeps changing; try again in a moment"))
 }

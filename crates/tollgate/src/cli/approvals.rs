@@ -10,7 +10,7 @@ use super::{
     money::major,
     output::{Paint, Style, printable},
     session::Session,
-    table::{Cell, Table, more},
+    table::more,
 };
 use crate::failure::Failure;
 
@@ -59,27 +59,11 @@ pub(crate) async fn run(session: Session, approvals: Approvals) -> Result<(), Fa
             let query = query(&[("limit", Some(limit.to_string())), ("state", state), ("before", before)]);
             let list = session.client.get(&format!("{path}{query}")).await?;
             session.output.show(&list, |style| {
-                let mut table =
-                    Table::new(&["ID", "WHEN", "WHAT", "AMOUNT", "TO", "STATE", "APPROVALS", "REASONS"]);
-                for approval in list.list("items") {
-                    let given = approval.list("votes").iter().filter(|vote| vote["approves"] == json!(true));
-                    let reasons: Vec<_> =
-                        approval.list("reasons").iter().filter_map(|reason| reason.as_str()).collect();
-                    let state = approval.word("state");
-                    let paint = if state == "required" { Paint::Notice } else { Paint::Plain };
-                    let (what, amount, to) = subject(approval);
-                    table.row([
-                        approval.word("id").into(),
-                        moment(approval.text("createdAt")).into(),
-                        what.into(),
-                        amount.into(),
-                        to.into(),
-                        Cell::painted(state, paint),
-                        format!("{} of {}", given.count(), approval.number("count")).into(),
-                        reasons.join(", ").into(),
-                    ]);
+                let found = list.list("items");
+                if found.is_empty() {
+                    return "Nothing waits for approval.".to_owned();
                 }
-                table.draw(style, "Nothing waits for approval.") + &more(&list, "--before")
+                found.iter().map(|it| summary(it, style)).collect::<String>() + &more(&list, "--before")
             })
         }
         Action::Show { id } => {
@@ -96,27 +80,43 @@ fn missing(id: &str) -> String {
     format!("approval {id} not found in this environment; see `tollgate approvals list --all`")
 }
 
-/// What is to be approved, how much it is, and for whom.
-fn subject(approval: &Value) -> (String, String, String) {
-    if let Some(transfer) = approval.field("transfer").filter(|it| it.is_object()) {
-        let to = format!(
-            "{}, {}, ····{}",
-            transfer.text("accountName"),
-            transfer.text("bankName"),
-            transfer.text("accountLastFour")
-        );
+/// What is to be approved.
+fn subject(approval: &Value) -> String {
+    let text = if let Some(transfer) = approval.field("transfer").filter(|it| it.is_object()) {
         let amount = major(transfer.text("amountMinor"), transfer.text("currency"));
-        return (transfer.text("serviceReference").to_owned(), amount, to);
-    }
-    let by = approval.field("configuration").map_or("", |it| it.text("proposedBy"));
-    (format!("configuration, by {}", printable(by)), "–".to_owned(), "–".to_owned())
+        let (name, bank) = (transfer.text("accountName"), transfer.text("bankName"));
+        format!("{amount} to {name}, {bank}, ····{}", transfer.text("accountLastFour"))
+    } else {
+        let configuration = approval.field("configuration").unwrap_or(&Value::Null);
+        let (by, version) = (configuration.text("proposedBy"), configuration.number("fromVersion"));
+        format!("a change of configuration version {version}, by {by}")
+    };
+    printable(&text)
+}
+
+fn given(approval: &Value) -> u64 {
+    let given = approval.list("votes").iter().filter(|vote| vote["approves"] == json!(true));
+    u64::try_from(given.count()).unwrap_or(u64::MAX)
+}
+
+/// Two lines: a table of all of it would be wider than most terminals.
+fn summary(approval: &Value, style: Style) -> String {
+    let state = match approval.text("state") {
+        "required" => {
+            let votes = format!("{} of {} approvals", given(approval), approval.number("count"));
+            style.paint(Paint::Notice, &votes)
+        }
+        decided => decided.to_owned(),
+    };
+    let when = moment(approval.text("createdAt"));
+    format!("{}  {when}  {state}\n  {}\n", style.strong(approval.text("id")), subject(approval))
 }
 
 fn show(approval: &Value, style: Style) -> String {
-    let (what, amount, to) = subject(approval);
-    let mut lines = vec![format!("{}  {}  {what}", approval.text("id"), approval.text("state"))];
-    if amount != "–" {
-        lines.push(format!("{amount} to {to}"));
+    let mut lines = vec![summary(approval, style).trim_end().to_owned()];
+    if let Some(transfer) = approval.field("transfer").filter(|it| it.is_object()) {
+        lines.push(format!("Transfer: {}", transfer.text("serviceReference")));
+        lines.push(format!("Reasons: {}", printable(&approval.joined("reasons"))));
     }
     lines.extend(approval.list("votes").iter().map(|vote| {
         let what = if vote["approves"] == json!(true) { "Approved" } else { "Denied" };
@@ -126,13 +126,17 @@ fn show(approval: &Value, style: Style) -> String {
     let Some(proposal) = proposal.filter(|it| it.is_object()) else { return lines.join("\n") };
     lines.extend(proposal.list("changes").iter().flat_map(|change| change_lines(change, style)));
     if let Some(effect) = proposal.field("effect") {
-        lines.push(format!(
-            "Of the last {} payments, {} would go elsewhere, {} would have no route, {} would have a different fee.",
-            effect.number("examined"),
-            effect.number("rerouted"),
-            effect.number("refused"),
-            effect.number("repriced")
-        ));
+        lines.push(match effect.number("examined") {
+            0 => "There are no payments yet that it could be tried on.".to_owned(),
+            examined => format!(
+                "Effect on the latest {}: {} would go elsewhere,\n\
+                 {} would have no route and {} would have a different fee.",
+                if examined == 1 { "payment".to_owned() } else { format!("{examined} payments") },
+                effect.number("rerouted"),
+                effect.number("refused"),
+                effect.number("repriced")
+            ),
+        });
     }
     lines.join("\n")
 }
@@ -170,11 +174,14 @@ async fn decide(session: &Session, path: &str, id: &str, what: &str) -> Result<(
         match done.text("state") {
             "approved" => {
                 format!(
-                    "Approved; {reference} is being sent. See it with `tollgate payments show {reference}`."
+                    "Approved; the transfer is being sent. See it with\n`tollgate payments show {reference}`."
                 )
             }
-            "denied" => format!("Denied; {reference} is canceled and its funds are available again."),
-            _ => format!("Approved by you; {reference} waits for more people."),
+            "denied" => "Denied; the transfer is canceled and its funds are available again.".to_owned(),
+            _ => match done.number("count").saturating_sub(given(&done)) {
+                1 => "Approved by you; the transfer waits for 1 more person.".to_owned(),
+                missing => format!("Approved by you; the transfer waits for {missing} more people."),
+            },
         }
     })
 }

@@ -1,14 +1,15 @@
 //! `tollgate audit-log`: who did what, newest first, or all of it as JSON lines.
 
 use clap::Args;
+use serde_json::Value;
 
 use super::{
     fields::Fields,
     http::query,
     moment::moment,
-    output,
+    output::{self, Paint, Style, printable},
     session::Session,
-    table::{Table, more},
+    table::more,
 };
 use crate::failure::Failure;
 
@@ -58,18 +59,23 @@ pub(crate) async fn run(session: Session, asked: AuditLog) -> Result<(), Failure
     }
     let list = session.client.get(&path).await?;
     session.output.show(&list, |style| {
-        let mut table = Table::new(&[">SEQUENCE", "WHEN", "WHO", "ACTION", "SUBJECT", "FROM", "REQUEST"]);
-        for entry in list.list("items") {
-            table.row([
-                entry.word("sequence").into(),
-                moment(entry.text("at")).into(),
-                entry.word("actor").into(),
-                entry.word("action").into(),
-                entry.word("subject").into(),
-                entry.word("address").into(),
-                entry.word("requestId").into(),
-            ]);
+        let entries = list.list("items");
+        if entries.is_empty() {
+            return "Nothing found.".to_owned();
         }
-        table.draw(style, "Nothing found.") + &more(&list, "--before")
+        entries.iter().map(|entry| lines(entry, style)).collect::<String>() + &more(&list, "--before")
     })
+}
+
+/// What was done to what, and by whom: a table of all of that would be wider than most terminals.
+fn lines(entry: &Value, style: Style) -> String {
+    let action = style.strong(&entry.word("action"));
+    let (when, subject) = (moment(entry.text("at")), printable(&entry.word("subject")));
+    let from = entry.optional_text("address").map(|address| format!(", from {address}")).unwrap_or_default();
+    let by = format!("{}{from}, {}", entry.word("actor"), entry.word("requestId"));
+    format!(
+        "{:>6}  {when}  {action}  {subject}\n        {}\n",
+        entry.word("sequence"),
+        style.paint(Paint::Dim, &by)
+    )
 }

@@ -1,5 +1,6 @@
 //! The command line: the real binary against a real sandbox or server, every command as text and as JSON.
 
+mod approvals;
 mod configuration;
 mod doctor;
 mod events;

@@ -8,6 +8,7 @@ mod following;
 mod lists;
 mod nodes;
 mod privacy;
+mod proposals;
 mod resending;
 
 use serde_json::{Value, json};

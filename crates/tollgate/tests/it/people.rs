@@ -45,7 +45,7 @@ impl Browser {
         self.client.send("GET", path, &[("cookie", &self.cookie)], b"")
     }
 
-    fn post(&mut self, path: &str, csrf: &str, fields: &str) -> Answer {
+    pub fn post(&mut self, path: &str, csrf: &str, fields: &str) -> Answer {
         let body = format!("csrf={csrf}&{fields}");
         self.client.send("POST", path, &[("cookie", &self.cookie), FORM], body.as_bytes())
     }

@@ -20,6 +20,19 @@ class Amounts(TypedDict):
     "Principal and fee together: what is charged, or taken from the wallet."
 
 
+class ApprovalNotice(TypedDict):
+    "A change of the configuration that waits for somebody else to approve it."
+
+    id: str
+    "Its ID."
+    kind: ApprovalKind
+    "What kind it is."
+    proposedBy: str
+    "Who proposed the change."
+    fromVersion: int
+    "The version that the change was made from."
+
+
 class BankAccount(TypedDict):
     "The receiving account."
 
@@ -342,6 +355,11 @@ class PreparedPayment(TypedDict):
     "When the provider had it; null before that."
     expiresAt: Moment
     "Until when it can be paid."
+
+
+class ProposalEventData(TypedDict):
+    approval: ApprovalNotice
+    "The approval that the configuration waits for."
 
 
 class Quote(TypedDict):
@@ -839,6 +857,7 @@ class WebPaymentsConfirmation(TypedDict):
 AccountNumberInput: TypeAlias = str
 # An integer of minor units from 1 to 10^18, as a string of digits (always exact) or a JSON integer.
 AmountInput: TypeAlias = str | int
+ApprovalKind: TypeAlias = Literal['transfer', 'configuration']
 ApprovalState: TypeAlias = Literal['required', 'approved', 'denied', 'canceled']
 BankAccountType: TypeAlias = Literal['checking', 'savings']
 Capture: TypeAlias = Literal['automatic', 'manual']
@@ -861,7 +880,7 @@ DollarInput: TypeAlias = str
 EmailInput: TypeAlias = str
 ErrorCode: TypeAlias = Literal['invalid_body', 'malformed_request', 'unauthenticated', 'secret_key_required', 'key_not_allowed', 'origin_not_allowed', 'forbidden', 'not_found', 'not_paid_yet', 'method_not_allowed', 'request_timeout', 'routing_unavailable', 'insufficient_wallet_balance', 'limit_exceeded', 'idempotency_conflict', 'payment_not_confirmable', 'not_switchable', 'not_capturable', 'not_voidable', 'not_cancelable', 'not_approvable', 'not_refundable', 'refund_exceeds_remaining', 'version_conflict', 'no_previous_master_key', 'name_taken', 'email_taken', 'too_many_tokens', 'too_many_proposals', 'key_not_live', 'too_many_endpoints', 'endpoint_busy', 'endpoint_disabled', 'wallet_full', 'body_too_large', 'uri_too_long', 'unsupported_media_type', 'instant_not_supported', 'provider_rejected', 'rate_limited', 'headers_too_large', 'internal', 'provider_not_configured', 'provider_unavailable', 'store_unavailable', 'outcome_unknown']
 # What an event is about, under its own name.
-EventData: TypeAlias = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData
+EventData: TypeAlias = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData | ProposalEventData
 EventKind: TypeAlias = Literal['payment.prepared', 'transaction.pending', 'transaction.processing', 'transaction.authorized', 'transaction.succeeded', 'transaction.failed', 'transaction.canceled', 'transaction.refunded', 'refund.pending', 'refund.succeeded', 'refund.failed', 'dispute.opened', 'dispute.updated', 'dispute.closed', 'transfer.notification_of_change', 'approval.required', 'provider.circuit_opened', 'provider.circuit_closed']
 FailureKind: TypeAlias = Literal['return', 'failure']
 FeeChannel: TypeAlias = Literal['none', 'standard_ach', 'same_day_ach', 'instant']

@@ -16,8 +16,8 @@ use tollgate_domain::{
     transaction::{ReportKind, Status, Transaction},
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, CardPayment, DeliveryQuery, DeliveryState, Event, EventQuery, EventsFrom, PaymentFilter,
-    ProviderEventState, TransactionFilter, Transfer,
+    ApprovalQuery, AuditLogFilter, CardPayment, DeliveryQuery, DeliveryState, Event, EventQuery, EventsFrom,
+    PaymentFilter, ProviderEventState, TransactionFilter, Transfer,
 };
 
 use super::{
@@ -132,6 +132,30 @@ impl World {
         self.check_preparations().await;
         self.check_events().await;
         self.check_deliveries().await;
+        self.check_audit_log().await;
+    }
+
+    /// What operators asked of payments is in the audit log as often as it was recorded.
+    async fn check_audit_log(&self) {
+        for transaction in self.transactions().await {
+            let reference = transaction.reference;
+            let timeline = self.store.timeline(self.environment, reference).await.unwrap();
+            let recorded = timeline.iter().filter(|line| match line.kind.as_str() {
+                "refund_requested" | "hold_requested" => true,
+                "cancel_requested" => !line.detail.contains("\"actor\":null"),
+                _ => false,
+            });
+            assert_eq!(self.audited_requests(reference).await, recorded.count(), "{reference}: {timeline:?}");
+        }
+    }
+
+    /// How often the audit log says that an operator asked something of a payment.
+    pub(crate) async fn audited_requests(&self, reference: ServiceReference) -> usize {
+        let (environment, subject) = (Some(self.environment), Some(reference.to_string()));
+        let filter = AuditLogFilter { environment, subject, ..AuditLogFilter::default() };
+        let entries = self.store.audit_log(&filter, None, MANY).await.unwrap();
+        let asked = ["payment.refund", "payment.capture", "payment.void", "transfer.cancel"];
+        entries.iter().filter(|found| asked.contains(&found.entry.action.as_str())).count()
     }
 
     async fn waiting_for_people(&self) -> Vec<Transfer> {

@@ -368,11 +368,12 @@ through! {
 
 through! {
     ProposalStore {
-        StoreWrite propose_config(proposal: &ConfigProposal, most: u32) -> Proposed;
+        StoreWrite propose_config(proposal: &ConfigProposal, event: EventId, most: u32) -> Proposed;
         StoreRead config_proposals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<ConfigProposal>;
         StoreRead config_proposal(environment: EnvironmentId, id: ApprovalId) -> Option<ConfigProposal>;
         StoreWrite decide_config_proposal(
-            environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp
+            environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp,
+            circuits: &[NewCircuitEvent]
         ) -> ProposalDecided;
     }
 }
