@@ -43,10 +43,7 @@ pub(crate) enum EventData<'a> {
         circuit: CircuitResponse<'a>,
     },
     #[schema(title = "ProposalEventData")]
-    Proposal {
-        /// The proposed change that waits for approval.
-        approval: ProposalNoticeResponse<'a>,
-    },
+    Proposal { approval: ProposalNoticeResponse<'a> },
 }
 
 /// A provider's circuit: whether the provider gets new work.
