@@ -378,6 +378,11 @@ fn two_weeks_ago() -> Result<String, Fault> {
     Ok(clock.query_row("SELECT date('now', '-14 days')", [], |row| row.get(0))?)
 }
 
+/// What somebody types who has not copied all of it.
+fn part_of(reference: &str) -> &str {
+    reference.get(..14).unwrap_or(reference)
+}
+
 /// Signs in and asks for every page, one after the other.
 async fn time_pages(
     kind: Kind,
@@ -417,22 +422,38 @@ async fn time_pages(
         "/payments?q=1250.00".to_owned(),
         format!("/payments?q={reference}"),
         "/payments?q=nothing+like+it".to_owned(),
+        "/payments?q=%241%2C250.00".to_owned(),
+        format!("/payments?q={}", part_of(reference)),
         format!("/payments/{reference}"),
+        format!("/payments/{reference}/refund"),
+        "/requests".to_owned(),
+        "/disputes".to_owned(),
+        "/approvals".to_owned(),
+        "/statement".to_owned(),
         "/routing".to_owned(),
+        "/rules/edit".to_owned(),
+        "/config".to_owned(),
+        "/config/history".to_owned(),
         "/config/history/1".to_owned(),
         "/try?amount=125&currency=USD".to_owned(),
+        "/wallets".to_owned(),
         "/wallets/USD".to_owned(),
         "/providers".to_owned(),
+        "/endpoints".to_owned(),
         "/events".to_owned(),
         "/events?type=transaction.failed".to_owned(),
         "/deliveries".to_owned(),
         "/exceptions".to_owned(),
         "/waiting".to_owned(),
         "/keys".to_owned(),
+        "/console/environments".to_owned(),
+        "/console/audit-log".to_owned(),
+        "/console/users".to_owned(),
     ];
     let mut timings = Vec::new();
     for page in pages {
-        let request = http::compose("GET", &format!("{base}{page}"), &[("Cookie", &cookie)], None);
+        let path = if page.starts_with("/console/") { page.clone() } else { format!("{base}{page}") };
+        let request = http::compose("GET", &path, &[("Cookie", &cookie)], None);
         let (mut times, mut bytes) = (Vec::new(), 0);
         for _ in 0..rounds {
             let started = Instant::now();
@@ -446,7 +467,7 @@ async fn time_pages(
         times.sort_unstable();
         let median = times.get(times.len() / 2).copied().unwrap_or_default();
         let longest = times.last().copied().unwrap_or_default();
-        let page = page.replace(reference, "pay_…");
+        let page = page.replace(reference, "pay_…").replace(part_of(reference), "(its beginning)");
         let page = if page.is_empty() { "overview".to_owned() } else { page };
         timings.push(Timing { store: kind.name(), page, median, longest, kilobytes: bytes / 1024 });
     }
