@@ -111,7 +111,7 @@ const cases = {
   },
 
   async "a call is shown with the SDKs and in Go"() {
-    const { context, page } = await open(DESKTOP);
+    const { page } = await open(DESKTOP);
     await page.getByRole("link", { name: QUOTE }).first().click();
     await page.getByRole("heading", { name: QUOTE }).first().waitFor();
     for (const [name, sample] of [
@@ -124,8 +124,7 @@ const cases = {
       await page.locator("pre").filter({ hasText: sample }).first().waitFor();
     }
     await page.locator("pre").filter({ hasText: '"totalDebitMinor": "2097"' }).first().waitFor();
-    await page.screenshot({ path: join(SCREENSHOTS, "docs-samples.png") });
-    await context.close();
+    await shoot(page, "docs samples", false);
   },
 
   async "a request is shown in curl, JavaScript, Python and Go"() {
