@@ -77,6 +77,16 @@ impl Adapter {
         }
     }
 
+    /// The name people know it by.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Stripe => "Stripe",
+            Self::Square => "Square",
+            Self::Increase => "Increase",
+            Self::ModernTreasury => "Modern Treasury",
+        }
+    }
+
     /// The adapter of this name.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|adapter| adapter.as_str() == text)

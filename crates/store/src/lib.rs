@@ -24,12 +24,14 @@ mod session;
 mod signal;
 mod store;
 mod table;
+mod unit;
 mod units;
 mod url;
 mod value;
 
 use std::{path::PathBuf, sync::Arc};
 
+use futures_util::future::BoxFuture;
 use tollgate_engine::ports::Store;
 
 pub use store::SqlStore;
@@ -121,10 +123,19 @@ pub enum OpenError {
 /// Opens the database behind `url`, brings its schema up to date and returns the store on it.
 ///
 /// Must be called within a tokio runtime, which the store goes on using.
-pub async fn open(url: &DatabaseUrl, options: &Options) -> Result<Arc<dyn Store>, OpenError> {
-    if let Some(path) = url.sqlite_path() {
-        Ok(Arc::new(sqlite::SqliteStore::open(path, &options.sqlite).await?))
-    } else {
-        Ok(Arc::new(postgres::PostgresStore::open(url, &options.postgres).await?))
-    }
+///
+/// In a box, so that everything behind the port is compiled here, once and at this crate's level of optimization, rather than
+/// in every program that waits for it.
+pub fn open<'a>(
+    url: &'a DatabaseUrl,
+    options: &'a Options,
+) -> BoxFuture<'a, Result<Arc<dyn Store>, OpenError>> {
+    Box::pin(async move {
+        let store: Arc<dyn Store> = if let Some(path) = url.sqlite_path() {
+            Arc::new(sqlite::SqliteStore::open(path, &options.sqlite).await?)
+        } else {
+            Arc::new(postgres::PostgresStore::open(url, &options.postgres).await?)
+        };
+        Ok(store)
+    })
 }

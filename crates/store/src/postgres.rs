@@ -36,7 +36,8 @@ use tollgate_engine::ports::{
 
 use crate::{
     DatabaseUrl, OpenError, SqlStore,
-    session::{Driver, Effect, Mode, Work, run},
+    session::{Driver, Mode, run},
+    unit::{Answer, Unit},
     units::transfers,
 };
 use attempts::{Attempts, Limits, Purpose};
@@ -156,13 +157,7 @@ impl Driver for Postgres {
     type Session = PostgresSession;
 
     /// Attempts a unit within bounds.
-    async fn run<A: Send + Sync + 'static, T: Send + 'static, R: Send + 'static>(
-        &self,
-        mode: Mode,
-        args: A,
-        work: Work<PostgresSession, A, T>,
-        effect: fn(T) -> Effect<R>,
-    ) -> Result<R, StoreError> {
+    async fn run_unit(&self, mode: Mode, unit: Box<dyn Unit<PostgresSession>>) -> Result<Answer, StoreError> {
         let (purpose, begin, limits) = match mode {
             Mode::Read => (Purpose::Read, None, self.limits),
             Mode::Snapshot => (Purpose::Read, Some(SNAPSHOT), self.limits),
@@ -177,11 +172,11 @@ impl Driver for Postgres {
             let (outcome, connection) = match attempts.connection().await {
                 Ok(connection) => {
                     let mut session = PostgresSession::new(connection, begin);
-                    let unit = async {
-                        let outcome = work(&mut session, &args).await.map(effect);
+                    let attempt = async {
+                        let outcome = unit.run(&mut session).await;
                         session.finish(outcome).await
                     };
-                    let outcome = attempts.bounded(unit).await;
+                    let outcome = attempts.bounded(attempt).await;
                     (outcome, session.into_connection())
                 }
                 Err(fault) => (Err(fault), None),

@@ -4,7 +4,8 @@ pub(crate) use crate::{
     cells::Cells,
     fault::{CorruptRow, Fault},
     rows,
-    session::{Dialect, Effect, Session},
+    session::{Dialect, Session},
     table::table,
+    unit::Effect,
     value::{Value, row, values},
 };

@@ -3,7 +3,7 @@
 //! A unit is an async function over a [`Session`]. On PostgreSQL its statements travel over a connection; on SQLite every
 //! future is ready at once, so that the one thread that writes runs a unit by polling it a single time.
 
-use std::{fmt, pin::Pin};
+use std::fmt;
 
 use tollgate_domain::{
     Timestamp,
@@ -13,31 +13,13 @@ use tollgate_engine::ports::{
     ChangeSignal, Changed, Diagnosis, NewTransfer, Reserved, StoreError, TransferChange,
 };
 
-use crate::{cells::Cells, fault::Fault, table::Table, value::Value};
-
-/// What a unit of work leaves behind.
-#[derive(Debug)]
-pub(crate) enum Effect<T> {
-    /// Nothing: what it may have written is undone.
-    Nothing(T),
-    /// What it wrote.
-    Written(T),
-    /// What it wrote, the directory's version included: those who wait for that are notified.
-    Directory(T),
-}
-
-impl<T> Effect<T> {
-    pub(crate) fn into_value(self) -> T {
-        match self {
-            Self::Nothing(value) | Self::Written(value) | Self::Directory(value) => value,
-        }
-    }
-
-    /// Written, or nothing.
-    pub(crate) fn written_if(written: bool, value: T) -> Self {
-        if written { Self::Written(value) } else { Self::Nothing(value) }
-    }
-}
+use crate::{
+    cells::Cells,
+    fault::Fault,
+    table::Table,
+    unit::{Answer, Unit, Work, answer, unit},
+    value::Value,
+};
 
 /// The words in which the two databases differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,10 +122,6 @@ pub(crate) trait Session: Send {
     ) -> impl Future<Output = Result<(), Fault>> + Send;
 }
 
-/// A unit of work at its arguments.
-pub(crate) type Work<S, A, T> =
-    for<'a> fn(&'a mut S, &'a A) -> Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + 'a>>;
-
 /// How a unit of work is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -167,14 +145,23 @@ pub(crate) enum Mode {
 pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
     type Session: Session;
 
-    /// Runs a unit. `effect` says what its answer means for what it wrote.
-    fn run<A: Send + Sync + 'static, T: Send + 'static, R: Send + 'static>(
+    /// Runs a unit.
+    fn run_unit(
+        &self,
+        mode: Mode,
+        unit: Box<dyn Unit<Self::Session>>,
+    ) -> impl Future<Output = Result<Answer, StoreError>> + Send;
+
+    /// Runs a unit at its arguments.
+    fn run<A: Send + Sync + 'static, R: Send + 'static>(
         &self,
         mode: Mode,
         args: A,
-        work: Work<Self::Session, A, T>,
-        effect: fn(T) -> Effect<R>,
-    ) -> impl Future<Output = Result<R, StoreError>> + Send;
+        work: Work<Self::Session, A, R>,
+    ) -> impl Future<Output = Result<R, StoreError>> + Send {
+        let running = self.run_unit(mode, unit(args, work));
+        async move { answer(running.await?) }
+    }
 
     /// Whether the database takes writes.
     fn probe(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
@@ -228,16 +215,15 @@ macro_rules! run {
         $driver.run(
             $crate::session::Mode::$mode,
             ($($take,)*),
-            |session, ($($name,)*)| Box::pin($unit(session, $($give),*)),
-            run!(effect $mode),
+            |session, ($($name,)*)| run!(running $mode)($unit(session, $($give),*)),
         )
     };
     // A unit that writes says by itself what becomes of it.
-    (effect Read) => { $crate::session::Effect::Nothing };
-    (effect Probe) => { $crate::session::Effect::Nothing };
-    (effect Snapshot) => { $crate::session::Effect::Nothing };
-    (effect Audit) => { $crate::session::Effect::Nothing };
-    (effect $mode:ident) => { std::convert::identity };
+    (running Read) => { $crate::unit::Running::reading };
+    (running Probe) => { $crate::unit::Running::reading };
+    (running Snapshot) => { $crate::unit::Running::reading };
+    (running Audit) => { $crate::unit::Running::reading };
+    (running $mode:ident) => { $crate::unit::Running::writing };
 }
 
 pub(crate) use run;

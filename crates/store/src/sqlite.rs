@@ -31,13 +31,14 @@ use tollgate_engine::ports::{
 use crate::{
     OpenError, SqlStore,
     fault::Fault,
-    session::{Driver, Effect, Mode, Work, run},
+    session::{Driver, Mode, run},
     signal::Announcer,
+    unit::{Answer, Unit},
     units::{transfer_change, transfers},
 };
 use file::ServedFile;
 use readers::Readers;
-use session::{SqliteSession, ready};
+use session::SqliteSession;
 use writer::Writer;
 
 /// More than the largest unit of work writes.
@@ -119,18 +120,9 @@ impl Sqlite {
 impl Driver for Sqlite {
     type Session = SqliteSession;
 
-    async fn run<A: Send + Sync + 'static, T: Send + 'static, R: Send + 'static>(
-        &self,
-        mode: Mode,
-        args: A,
-        work: Work<SqliteSession, A, T>,
-        effect: fn(T) -> Effect<R>,
-    ) -> Result<R, StoreError> {
-        let unit = move |session: &mut SqliteSession| ready(work(session, &args)).map(effect);
+    async fn run_unit(&self, mode: Mode, unit: Box<dyn Unit<SqliteSession>>) -> Result<Answer, StoreError> {
         match mode {
-            Mode::Read | Mode::Probe | Mode::Snapshot | Mode::Audit => {
-                self.readers.read(move |session| unit(session).map(Effect::into_value)).await
-            }
+            Mode::Read | Mode::Probe | Mode::Snapshot | Mode::Audit => self.readers.read(unit).await,
             Mode::Write | Mode::WriteOnce | Mode::WriteByIndex => self.writer.write(unit).await,
         }
     }
@@ -141,9 +133,9 @@ impl Driver for Sqlite {
         let is_doubtful =
             self.writer.disk_failed() || self.file.as_ref().is_some_and(|file| file.has_little_room());
         let scratch = is_doubtful.then_some(SCRATCH_BYTES);
-        self.writer.write(move |session| probe::rewrite_version(session, scratch)).await?;
+        run!(self, Write, probe::rewrite_version(scratch)).await?;
         if is_doubtful {
-            self.writer.write(|session| probe::clear_scratch(session)).await?;
+            run!(self, Write, probe::clear_scratch()).await?;
             self.writer.disk_recovered();
         }
         Ok(())
@@ -155,10 +147,7 @@ impl Driver for Sqlite {
 
     async fn diagnose(&self, now: Timestamp) -> Result<Diagnosis, StoreError> {
         // Asked of the connection that commits: how it does so is a setting of its own.
-        let ask = |session: &mut SqliteSession| {
-            Ok(Effect::Nothing(session.query_row("PRAGMA synchronous", [], |row| row.get(0))?))
-        };
-        let synchronous: u32 = self.writer.write(ask).await?;
+        let synchronous = run!(self, Write, diagnosis::synchronous()).await?;
         run!(self, Read, diagnosis::diagnose(now, synchronous)).await
     }
 

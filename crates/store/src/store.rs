@@ -15,7 +15,7 @@ mod sealed;
 mod security;
 mod transfers;
 
-use std::{pin::Pin, sync::Arc};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use tollgate_domain::{
@@ -31,8 +31,8 @@ use tollgate_engine::ports::{
 };
 
 use crate::{
-    fault::Fault,
-    session::{Driver, Effect, Mode, Session, Work, run},
+    session::{Driver, Mode, Session, run},
+    unit::{Answer, Effect, Run, Unit, Work, answer, unit},
     units::{self, config, directory, keys, wallet},
 };
 
@@ -57,40 +57,44 @@ impl<D> SqlStore<D> {
 
 #[expect(private_bounds, reason = "the drivers are this crate's own")]
 impl<D: Driver> SqlStore<D> {
-    /// Runs a unit, together with what is to be added to the audit log.
-    async fn run<A: Send + Sync + 'static, T: Send + 'static, R: Send + 'static>(
+    /// Runs a unit at its arguments, together with what is to be added to the audit log.
+    async fn run<A: Send + Sync + 'static, R: Send + 'static>(
         &self,
         mode: Mode,
         args: A,
-        work: Work<D::Session, A, T>,
-        effect: fn(T) -> Effect<R>,
+        work: Work<D::Session, A, R>,
     ) -> Result<R, StoreError> {
+        answer(self.run_unit(mode, unit(args, work)).await?)
+    }
+
+    async fn run_unit(&self, mode: Mode, unit: Box<dyn Unit<D::Session>>) -> Result<Answer, StoreError> {
         let is_write = matches!(mode, Mode::Write | Mode::WriteOnce | Mode::WriteByIndex);
         if !is_write || !self.is_audited() {
-            return self.driver.run(mode, args, work, effect).await;
+            return self.driver.run_unit(mode, unit).await;
         }
         // Together they are more than one statement.
         let mode = if mode == Mode::WriteOnce { Mode::Write } else { mode };
-        let args = (args, work, effect, self.audit.clone());
-        self.driver.run(mode, args, audited, std::convert::identity).await
+        self.driver.run_unit(mode, Box::new(Audited { unit, entries: self.audit.clone() })).await
     }
 }
 
 /// A unit of work with its entries in the audit log.
-type AuditedArgs<S, A, T, R> = (A, Work<S, A, T>, fn(T) -> Effect<R>, Vec<NewAuditEntry>);
+struct Audited<S> {
+    unit: Box<dyn Unit<S>>,
+    entries: Vec<NewAuditEntry>,
+}
 
-/// Does the work, and adds the entries if it wrote anything.
-fn audited<'a, S: Session, A: Sync, T: Send, R: Send>(
-    s: &'a mut S,
-    (args, work, effect, entries): &'a AuditedArgs<S, A, T, R>,
-) -> Pin<Box<dyn Future<Output = Result<Effect<R>, Fault>> + Send + 'a>> {
-    Box::pin(async move {
-        let done = effect(work(s, args).await?);
-        if !matches!(done, Effect::Nothing(_)) {
-            units::audit_log::append(s, entries).await?;
-        }
-        Ok(done)
-    })
+impl<S: Session> Unit<S> for Audited<S> {
+    /// Does the work, and adds the entries if it wrote anything.
+    fn run<'a>(&'a self, session: &'a mut S) -> Run<'a> {
+        Box::pin(async move {
+            let done = self.unit.run(session).await?;
+            if !matches!(done, Effect::Nothing(_)) {
+                units::audit_log::append(session, &self.entries).await?;
+            }
+            Ok(done)
+        })
+    }
 }
 
 /// Implements a port. `Write keys::revoke => revoke_key(environment: EnvironmentId, …) -> Revoked;` is a method that has

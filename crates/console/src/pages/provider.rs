@@ -103,7 +103,7 @@ async fn choose(signed_in: &SignedIn) -> Page {
             PaymentMethod::WebCard => "Cards",
             PaymentMethod::Ach => "Bank transfers by ACH, same-day ACH and instant payments",
         };
-        (adapter.as_str(), title(adapter), carries)
+        (adapter.as_str(), adapter.title(), carries)
     });
     let frame = signed_in.frame("Add a provider", "providers").await?;
     page::render(&ChoicePage { frame, adapters: adapters.to_vec() })
@@ -191,8 +191,8 @@ impl ProviderForm {
             name: self.name,
             name_error: self.name_error,
             adapter: self.adapter.as_str(),
-            adapter_title: title(self.adapter),
-            other_adapters: others.map(|other| (other.as_str(), title(other))).collect(),
+            adapter_title: self.adapter.title(),
+            other_adapters: others.map(|other| (other.as_str(), other.title())).collect(),
             sections: self.sections,
             errors: self.errors,
         })
@@ -270,7 +270,7 @@ fn sentence(subject: &str, message: &str) -> String {
 
 fn name_error(read: &ConfigDocument, original: &str, name: &str) -> Option<String> {
     if name.is_empty() {
-        return Some("Enter a name, such as stripe_main.".to_owned());
+        return Some("Enter a name, such as cards_main.".to_owned());
     }
     let is_taken = original.is_empty() && entry(read, name).is_some();
     is_taken.then(|| format!("There is a provider {name} already; choose another name or edit that one."))
@@ -282,15 +282,6 @@ fn entry<'a>(read: &'a ConfigDocument, name: &str) -> Option<&'a Value> {
 
 fn adapter_of(entry: &Value) -> Option<Adapter> {
     Adapter::parse(&text(entry, "adapter"))
-}
-
-const fn title(adapter: Adapter) -> &'static str {
-    match adapter {
-        Adapter::Stripe => "Stripe",
-        Adapter::Square => "Square",
-        Adapter::Increase => "Increase",
-        Adapter::ModernTreasury => "Modern Treasury",
-    }
 }
 
 fn value_at<'a>(entry: Option<&'a Value>, path: &str) -> Option<&'a Value> {
@@ -342,7 +333,7 @@ fn hint_of(spec: &FieldSpec) -> String {
     let hint = match spec.name {
         "secretKey" => "Begins with sk_test_ or sk_live_, or with rk_ for a restricted key.",
         "publishableKey" => "Begins with pk_test_ or pk_live_.",
-        "applicationId" => "Begins with sandbox- for Square's sandbox.",
+        "applicationId" => "Begins with sandbox- in the provider's sandbox.",
         "accountNumberId" => "For instant transfers only.",
         "companyName" => "The sender's name on the receiver's statement.",
         "originatingAccountId" => "The ID of an internal account.",

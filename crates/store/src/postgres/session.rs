@@ -11,8 +11,9 @@ use super::{listener::CHANNEL, statements::arrays};
 use crate::{
     cells::Cells,
     fault::Fault,
-    session::{Dialect, Effect, Session},
+    session::{Dialect, Session},
     table::Table,
+    unit::{Answer, Effect},
     value::Value,
 };
 
@@ -59,7 +60,7 @@ impl PostgresSession {
     }
 
     /// Keeps what a unit did, or undoes it.
-    pub(super) async fn finish<T>(&mut self, outcome: Result<Effect<T>, Fault>) -> Result<T, Fault> {
+    pub(super) async fn finish(&mut self, outcome: Result<Effect<Answer>, Fault>) -> Result<Answer, Fault> {
         match outcome {
             Ok(Effect::Nothing(value)) => {
                 self.end("ROLLBACK").await.map_err(Fault::Uncommitted)?;

@@ -22,6 +22,11 @@ const SYNCS: usize = 9;
 /// As much as a small commit writes.
 const SYNC_BYTES: usize = 4_096;
 
+/// What this connection waits for at a commit.
+pub(super) async fn synchronous(s: &mut SqliteSession) -> Result<Effect<u32>, Fault> {
+    Ok(Effect::Nothing(s.query_row("PRAGMA synchronous", [], |row| row.get(0))?))
+}
+
 /// `synchronous` is what the connection that writes waits for at a commit.
 pub(super) async fn diagnose(
     s: &mut SqliteSession,

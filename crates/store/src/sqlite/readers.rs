@@ -8,8 +8,15 @@ use std::{
 use tokio::sync::Semaphore;
 use tollgate_engine::ports::StoreError;
 
-use super::{fault::is_environmental, file::ServedFile, session::SqliteSession};
-use crate::fault::Fault;
+use super::{
+    fault::is_environmental,
+    file::ServedFile,
+    session::{SqliteSession, ready},
+};
+use crate::{
+    fault::Fault,
+    unit::{Answer, Unit},
+};
 
 /// The pool. Connections are opened when first needed and given up when the file gives trouble.
 #[derive(Debug, Clone)]
@@ -35,19 +42,14 @@ impl Readers {
         Self::Pool(Arc::new(Inner { file, turns, queue_timeout, idle: Mutex::default() }))
     }
 
-    /// Runs `work` in one read transaction: all it reads is from one moment.
-    pub(super) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: FnOnce(&mut SqliteSession) -> Result<T, Fault> + Send + 'static,
-    {
+    /// Runs a unit in one read transaction: all it reads is from one moment.
+    pub(super) async fn read(&self, unit: Box<dyn Unit<SqliteSession>>) -> Result<Answer, StoreError> {
         let inner = match self {
             Self::Pool(inner) => Arc::clone(inner),
             #[cfg(feature = "simulation")]
             Self::Inline(memory) => {
-                return memory
-                    .with(|connection| within_transaction(connection, work))
-                    .map_err(StoreError::from);
+                let read = memory.with(|connection| within_transaction(connection, &*unit));
+                return read.map_err(StoreError::from);
             }
         };
         let waiting = tokio::time::timeout(inner.queue_timeout, Arc::clone(&inner.turns).acquire_owned());
@@ -58,7 +60,7 @@ impl Readers {
         };
         // The turn goes along, so that it ends with the work even if whoever asked stops waiting.
         let reading = tokio::task::spawn_blocking(move || {
-            let answer = inner.run(work);
+            let answer = inner.run(&*unit);
             drop(turn);
             answer
         });
@@ -70,13 +72,13 @@ impl Readers {
 }
 
 impl Inner {
-    fn run<T>(&self, work: impl FnOnce(&mut SqliteSession) -> Result<T, Fault>) -> Result<T, Fault> {
+    fn run(&self, unit: &dyn Unit<SqliteSession>) -> Result<Answer, Fault> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
         let mut connection = match idle {
             Some(connection) => connection,
             None => self.file.reader()?,
         };
-        let answer = within_transaction(&mut connection, work);
+        let answer = within_transaction(&mut connection, unit);
         if !matches!(&answer, Err(fault) if is_environmental(fault)) {
             self.idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         }
@@ -84,15 +86,12 @@ impl Inner {
     }
 }
 
-fn within_transaction<T>(
-    session: &mut SqliteSession,
-    work: impl FnOnce(&mut SqliteSession) -> Result<T, Fault>,
-) -> Result<T, Fault> {
+fn within_transaction(session: &mut SqliteSession, unit: &dyn Unit<SqliteSession>) -> Result<Answer, Fault> {
     session.prepare_cached("BEGIN")?.execute([])?;
-    let answer = work(session);
+    let answer = ready(unit.run(session));
     // Nothing was written, and so there is nothing to undo.
     let ended = session.prepare_cached("ROLLBACK")?.execute([]);
     let answer = answer?;
     ended?;
-    Ok(answer)
+    Ok(answer.into_value())
 }

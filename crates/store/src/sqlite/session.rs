@@ -2,7 +2,6 @@
 
 use std::{
     ops::Deref,
-    pin::Pin,
     task::{Context, Poll, Waker},
 };
 
@@ -13,6 +12,7 @@ use crate::{
     fault::Fault,
     session::{Dialect, Session},
     table::Table,
+    unit::{Answer, Effect, Run},
     value::Value,
 };
 
@@ -81,11 +81,9 @@ fn bind(statement: &mut Statement<'_>, values: &[Value<'_>]) -> Result<(), Fault
     Ok(())
 }
 
-/// The outcome of work whose futures are all ready.
-pub(super) fn ready<T>(
-    mut work: Pin<Box<dyn Future<Output = Result<T, Fault>> + Send + '_>>,
-) -> Result<T, Fault> {
-    match work.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+/// The outcome of a unit whose futures are all ready.
+pub(super) fn ready(mut run: Run<'_>) -> Result<Effect<Answer>, Fault> {
+    match run.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => outcome,
         Poll::Pending => Err(Fault::Misuse("a unit of work waits for something other than its database")),
     }

@@ -18,12 +18,12 @@ use tollgate_engine::ports::StoreError;
 use super::{
     fault::{commit_failed, is_of_disk, of_disk},
     file::ServedFile,
-    session::SqliteSession,
+    session::{SqliteSession, ready},
 };
 use crate::{
     fault::{Fault, same},
-    session::Effect,
     signal::Announcer,
+    unit::{Answer, Effect, Unit},
 };
 
 /// Units that may wait for the thread.
@@ -46,7 +46,7 @@ pub(super) struct Writer {
 #[derive(Debug)]
 enum Lane {
     /// By the thread, which takes them out of a queue.
-    Thread { queue: Option<mpsc::Sender<Box<dyn Job>>>, thread: Option<JoinHandle<()>> },
+    Thread { queue: Option<mpsc::Sender<Job>>, thread: Option<JoinHandle<()>> },
     /// By whoever asks, one after the other.
     #[cfg(feature = "simulation")]
     Inline { memory: super::memory::Memory, announcer: Announcer },
@@ -82,21 +82,17 @@ impl Writer {
         Self { lane, queue_timeout: Duration::ZERO, commits: Arc::default(), disk_failed: Arc::default() }
     }
 
-    /// Runs `work` in the next transaction, and again where that is undone for a neighbor's sake. Where the caller stops
+    /// Runs a unit in the next transaction, and again where that is undone for a neighbor's sake. Where the caller stops
     /// waiting, the unit is done or not done, as a whole.
-    pub(super) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
-    where
-        T: Send + 'static,
-        F: Fn(&mut SqliteSession) -> Result<Effect<T>, Fault> + Send + 'static,
-    {
+    pub(super) async fn write(&self, unit: Box<dyn Unit<SqliteSession>>) -> Result<Answer, StoreError> {
         let (reply, answer) = oneshot::channel();
-        let unit = Box::new(Unit {
+        let job = Job {
             deadline: Instant::now() + self.queue_timeout,
             reply,
-            work,
+            unit,
             answer: None,
             disk_failed: false,
-        });
+        };
         let queue = match &self.lane {
             Lane::Thread { queue: Some(queue), .. } => queue,
             Lane::Thread { queue: None, .. } => {
@@ -104,11 +100,11 @@ impl Writer {
             }
             #[cfg(feature = "simulation")]
             Lane::Inline { memory, announcer } => {
-                self.run_inline(memory, announcer, unit);
+                self.run_inline(memory, announcer, job);
                 return answer.await.unwrap_or_else(|_| Err(no_answer()));
             }
         };
-        match queue.send_timeout(unit, QUEUE_TIMEOUT).await {
+        match queue.send_timeout(job, QUEUE_TIMEOUT).await {
             Ok(()) => {}
             Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
                 return Err(StoreError::Unavailable("too many writes are waiting".to_owned()));
@@ -122,8 +118,8 @@ impl Writer {
 
     /// Runs one unit in a transaction of its own and answers it.
     #[cfg(feature = "simulation")]
-    fn run_inline(&self, memory: &super::memory::Memory, announcer: &Announcer, unit: Box<dyn Job>) {
-        let mut jobs = [unit];
+    fn run_inline(&self, memory: &super::memory::Memory, announcer: &Announcer, job: Job) {
+        let mut jobs = [job];
         let outcome = memory.with(|connection| batch(connection, &mut jobs));
         let [job] = jobs;
         match outcome {
@@ -171,26 +167,6 @@ fn no_answer() -> StoreError {
     StoreError::Unknown("the writer gave no answer".to_owned())
 }
 
-/// A unit in the queue, whatever it answers.
-trait Job: Send {
-    /// Whether it still makes sense to begin.
-    fn is_wanted(&self, now: Instant) -> bool;
-    /// Does the work and keeps the answer, instead of one it may have kept before.
-    fn run(&mut self, session: &mut SqliteSession) -> Trace;
-    /// Whether it last stopped because of the disk.
-    fn disk_failed(&self) -> bool;
-    /// Sends the answer that was kept.
-    fn answer(self: Box<Self>);
-    /// Sends this instead.
-    fn refuse(self: Box<Self>, error: StoreError);
-}
-
-impl std::fmt::Debug for dyn Job {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Job")
-    }
-}
-
 /// What a unit's run means for the transaction around it, from the least to the most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Trace {
@@ -199,27 +175,33 @@ enum Trace {
     KeepAndAnnounce,
 }
 
-struct Unit<T, F> {
+/// A unit in the queue.
+struct Job {
     deadline: Instant,
-    reply: oneshot::Sender<Result<T, StoreError>>,
-    work: F,
-    answer: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<Answer, StoreError>>,
+    unit: Box<dyn Unit<SqliteSession>>,
+    answer: Option<Result<Answer, StoreError>>,
+    /// Whether it last stopped because of the disk.
     disk_failed: bool,
 }
 
-impl<T, F> Job for Unit<T, F>
-where
-    T: Send,
-    F: Fn(&mut SqliteSession) -> Result<Effect<T>, Fault> + Send,
-{
+impl std::fmt::Debug for Job {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Job")
+    }
+}
+
+impl Job {
+    /// Whether it still makes sense to begin.
     fn is_wanted(&self, now: Instant) -> bool {
         !self.reply.is_closed() && now < self.deadline
     }
 
+    /// Does the work and keeps the answer, instead of one it may have kept before.
     fn run(&mut self, session: &mut SqliteSession) -> Trace {
-        let work = &self.work;
+        let unit = &self.unit;
         self.disk_failed = false;
-        let (trace, answer) = match catch_unwind(AssertUnwindSafe(|| work(session))) {
+        let (trace, answer) = match catch_unwind(AssertUnwindSafe(|| ready(unit.run(session)))) {
             Ok(Ok(Effect::Nothing(value))) => (Trace::Undo, Ok(value)),
             Ok(Ok(Effect::Written(value))) => (Trace::Keep, Ok(value)),
             Ok(Ok(Effect::Directory(value))) => (Trace::KeepAndAnnounce, Ok(value)),
@@ -235,17 +217,15 @@ where
         trace
     }
 
-    fn disk_failed(&self) -> bool {
-        self.disk_failed
-    }
-
-    fn answer(self: Box<Self>) {
+    /// Sends the answer that was kept.
+    fn answer(self) {
         let late = || Err(StoreError::Unavailable("it waited too long".to_owned()));
         // Nobody may be waiting anymore, which changes nothing.
         let _ = self.reply.send(self.answer.unwrap_or_else(late));
     }
 
-    fn refuse(self: Box<Self>, error: StoreError) {
+    /// Sends this instead.
+    fn refuse(self, error: StoreError) {
         let _ = self.reply.send(Err(error));
     }
 }
@@ -259,7 +239,7 @@ struct Work {
 }
 
 impl Work {
-    fn run(mut self, mut waiting: mpsc::Receiver<Box<dyn Job>>) {
+    fn run(mut self, mut waiting: mpsc::Receiver<Job>) {
         let mut batch = Vec::with_capacity(BATCH);
         while waiting.blocking_recv_many(&mut batch, BATCH) > 0 {
             let jobs = std::mem::replace(&mut batch, Vec::with_capacity(BATCH));
@@ -272,7 +252,7 @@ impl Work {
     }
 
     /// Runs a batch and answers each of its units.
-    fn settle(&mut self, jobs: Vec<Box<dyn Job>>) {
+    fn settle(&mut self, jobs: Vec<Job>) {
         let now = Instant::now();
         let (mut jobs, late): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_wanted(now));
         for job in late {
@@ -300,7 +280,7 @@ impl Work {
     }
 
     /// One transaction around all jobs; whether it is to be announced.
-    fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<bool, StoreError> {
+    fn transact(&mut self, jobs: &mut [Job]) -> Result<bool, StoreError> {
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.file.writer()?,
@@ -309,7 +289,7 @@ impl Work {
         // After a failure that left a transaction open or the file in doubt, the next batch opens a fresh connection.
         let usable = connection.is_autocommit() || connection.execute_batch("ROLLBACK").is_ok();
         let disk_failed = matches!(&outcome, Err(failure) if failure.is_of_disk());
-        if disk_failed || jobs.iter().any(|job| job.disk_failed()) {
+        if disk_failed || jobs.iter().any(|job| job.disk_failed) {
             self.disk_failed.store(true, Ordering::Relaxed);
         }
         match outcome {
@@ -371,7 +351,7 @@ impl From<Failure> for StoreError {
 /// A job that is refused or fails must leave its neighbors alone. Nearly all decide before they write, so that there is
 /// nothing to undo; only where one has written and wants it undone, all begin again with a savepoint around each, which
 /// costs a copy of every page touched.
-fn batch(connection: &mut SqliteSession, jobs: &mut [Box<dyn Job>]) -> Result<(Trace, bool), Failure> {
+fn batch(connection: &mut SqliteSession, jobs: &mut [Job]) -> Result<(Trace, bool), Failure> {
     for with_savepoints in [false, true] {
         if let Some(most) = run_all(connection, jobs, with_savepoints)? {
             if most == Trace::Undo {
@@ -388,7 +368,7 @@ fn batch(connection: &mut SqliteSession, jobs: &mut [Box<dyn Job>]) -> Result<(T
 /// Runs all jobs in a transaction and leaves it open, or undoes it and returns `None` if a job by itself must be undone.
 fn run_all(
     connection: &mut SqliteSession,
-    jobs: &mut [Box<dyn Job>],
+    jobs: &mut [Job],
     with_savepoints: bool,
 ) -> Result<Option<Trace>, Failure> {
     // The write lock at once: a transaction that begins by reading could find it taken half way.

@@ -16,7 +16,8 @@ use tollgate_engine::ports::{
 
 use super::{SqlStore, port};
 use crate::{
-    session::{Driver, Effect, Mode, run},
+    session::{Driver, Mode, run},
+    unit::Running,
     units::{accounts, events, exceptions, payment_change, payments, reroute, timeline, transactions},
 };
 
@@ -127,14 +128,9 @@ port! {
             limit: u32,
         ) -> Result<Vec<StoredProviderEvent>, StoreError> {
             let args = (environment, state, before.cloned(), limit);
-            let list = self.driver.run(
-                Mode::Snapshot,
-                args,
-                |session, (environment, state, before, limit)| {
-                    Box::pin(events::list(session, *environment, *state, before.as_ref(), *limit))
-                },
-                Effect::Nothing,
-            );
+            let list = self.driver.run(Mode::Snapshot, args, |session, (environment, state, before, limit)| {
+                Running::reading(events::list(session, *environment, *state, before.as_ref(), *limit))
+            });
             list.await
         }
     }
