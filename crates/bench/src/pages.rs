@@ -148,7 +148,7 @@ async fn set_up(service: &Service, simulator: &Simulator) -> Result<(Tenant, Str
     loop {
         let events = operator.call("GET", &format!("{environment}/events?limit=200"), None).await?.body;
         let told = events.pointer("/data/items").and_then(Value::as_array).map_or(0, Vec::len);
-        if told >= 5 {
+        if told >= 4 {
             break;
         }
         if Instant::now() > deadline {
