@@ -431,7 +431,7 @@ async fn time_pages(
         "/approvals".to_owned(),
         "/statement".to_owned(),
         "/routing".to_owned(),
-        "/rules/edit".to_owned(),
+        "/rules/edit?method=web_card".to_owned(),
         "/config".to_owned(),
         "/config/history".to_owned(),
         "/config/history/1".to_owned(),
