@@ -117,7 +117,7 @@ pub(crate) fn bench_needs_postgres(arguments: &[String]) -> bool {
     let asks_for_help = arguments.iter().any(|argument| argument == "--help" || argument == "-h");
     let measures = arguments
         .first()
-        .is_some_and(|first| ["preparations", "transfers", "pages"].contains(&first.as_str()));
+        .is_some_and(|first| ["preparations", "transfers", "pages", "growth"].contains(&first.as_str()));
     measures && !asks_for_help
 }
 

@@ -80,8 +80,15 @@ impl Connection {
 }
 
 impl Connection {
+    /// Opens the console; the answer is the session's cookie.
+    pub(crate) async fn sign_in(&mut self, token: &str) -> Result<String, Fault> {
+        let form = format!("token={token}&name=bench");
+        let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+        self.cookie(&compose("POST", "/console/sign-in", &kind, Some(form.as_bytes()))).await
+    }
+
     /// The session that an answer begins.
-    pub(crate) async fn cookie(&mut self, request: &[u8]) -> Result<String, Fault> {
+    async fn cookie(&mut self, request: &[u8]) -> Result<String, Fault> {
         let status = self.exchange(request).await?.status;
         let head = String::from_utf8_lossy(&self.buffer).to_lowercase();
         let place = head.find("set-cookie: ").ok_or_else(|| format!("answered {status} without a cookie"))?;

@@ -1,12 +1,15 @@
 //! Measures the product from outside, over HTTP, on the loopback interface: what a quote costs beside a bare
 //! echo server, how much memory a million quotes leave behind, and how the quote scales with routing rules; how
-//! many cards are prepared and how many bank transfers made, beside programs that only write the same rows.
+//! many cards are prepared and how many bank transfers made, beside programs that only write the same rows; what the
+//! same work costs with ever more transactions in the store.
 
 mod call;
 mod cell;
 mod comparison;
 mod databases;
 mod echo;
+mod filling;
+mod growth;
 mod histogram;
 mod http;
 mod launch;
@@ -40,6 +43,7 @@ use clap::{Parser, Subcommand};
 use tokio::signal::unix::{SignalKind, signal};
 
 use comparison::Comparison;
+use growth::GrowthOptions;
 use load::{Target, Until};
 use options::Options;
 use pages::PageOptions;
@@ -96,6 +100,8 @@ enum Mode {
     Transfers(TransferOptions),
     /// The pages of the console with a million transactions on SQLite and PostgreSQL.
     Pages(PageOptions),
+    /// The same work with ever more transactions on SQLite and PostgreSQL.
+    Growth(GrowthOptions),
     /// The echo server, started by the benchmark itself.
     #[command(hide = true)]
     Echo {
@@ -113,6 +119,7 @@ fn main() -> ExitCode {
         Some(Mode::Preparations(options)) => compare(preparations::measure(options), options.json),
         Some(Mode::Transfers(options)) => compare(transfers::measure(options), options.common.json),
         Some(Mode::Pages(options)) => drive(pages::measure(options)),
+        Some(Mode::Growth(options)) => drive(growth::measure(options)),
         None => run(&arguments),
     };
     match outcome {
@@ -287,6 +294,10 @@ mod tests {
         };
         assert_eq!((options.rounds, options.seconds, options.connections, options.json), (3, 2, 32, true));
         assert!(matches!(parse("bench transfers --wallets 10").unwrap().mode, Some(Mode::Transfers(_))));
+        let Some(Mode::Growth(_)) = parse("bench growth --sizes 10000,20000").unwrap().mode else {
+            panic!("not growth")
+        };
+        assert!(parse("bench growth --sizes 10").is_err());
         assert!(parse("bench transfers --wallets 1").is_err());
         assert!(parse("bench preparations --quotes 1").is_err());
         assert!(parse("bench --rounds 3 preparations").is_err());

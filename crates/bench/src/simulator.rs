@@ -85,6 +85,22 @@ impl Simulator {
         })
     }
 
+    /// Settles a bank transfer, of which webhooks tell this address from now on.
+    pub(crate) async fn settle_transfer(&self, id: &str, webhooks: &str) -> Result<(), Fault> {
+        let target = json!({"wire": "increase", "url": webhooks, "secret": "benchmark-webhook-secret"});
+        let target = serde_json::to_vec(&target)?;
+        let mut control = Caller::new(self.address, "none");
+        control.call("POST", "/control/webhooks", Some(&target)).await?;
+        let mut bank = Caller::new(self.address, &self.adapters.increase.1);
+        bank.call("POST", &format!("/increase/simulations/ach_transfers/{id}/settle"), Some(b"{}")).await?;
+        Ok(())
+    }
+
+    pub(crate) async fn send_no_webhooks(&self) -> Result<(), Fault> {
+        Caller::new(self.address, "none").call("DELETE", "/control/webhooks", None).await?;
+        Ok(())
+    }
+
     /// How many bank transfers it has accepted.
     pub(crate) async fn transfers_accepted(&self) -> Result<u64, Fault> {
         let state = Caller::new(self.address, "none").call("GET", "/control/state?limit=0", None).await?;

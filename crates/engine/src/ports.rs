@@ -62,8 +62,8 @@ pub use store::{
     StoreError,
 };
 pub use transfers::{
-    ApprovalQuery, Audit, AuditFinding, KeyedToken, NewTransfer, ReservationCancel, Reserved, Transfer,
-    TransferChange, TransferPosting, TransferProgress, TransferStore,
+    ApprovalQuery, Audit, AuditCheckpoint, AuditFinding, AuditScope, KeyedToken, NewTransfer,
+    ReservationCancel, Reserved, Transfer, TransferChange, TransferPosting, TransferProgress, TransferStore,
 };
 
 /// The time of day. Domain and engine never read a clock by themselves.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use http::Method;
 use serde_json::Value;
 use tollgate_domain::{card::Preparation, refund::RefundReport};
-use tollgate_engine::ports::{CardPayment, PaymentFilter};
+use tollgate_engine::ports::{AuditScope, CardPayment, PaymentFilter};
 
 use crate::{
     actors::{follower, operator},
@@ -17,15 +17,18 @@ use crate::{
 
 /// The books balance at every moment.
 pub(crate) async fn audit(cluster: &Cluster) {
-    match cluster.store.audit().await {
-        Ok(audit) => {
-            for finding in audit.findings {
-                cluster
-                    .world
-                    .violate("the ledger balances", format_args!("{}: {}", finding.subject, finding.problem));
+    for scope in [AuditScope::Recent, AuditScope::Everything] {
+        match cluster.store.audit(scope, cluster.world.clock(0)).await {
+            Ok(audit) => {
+                for finding in audit.findings {
+                    cluster.world.violate(
+                        "the ledger balances",
+                        format_args!("{}: {}", finding.subject, finding.problem),
+                    );
+                }
             }
+            Err(error) => cluster.world.violate("the ledger balances", error),
         }
-        Err(error) => cluster.world.violate("the ledger balances", error),
     }
 }
 

@@ -178,7 +178,7 @@ through! {
         Read waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
-        Read audit() -> Audit;
+        Write audit(scope: AuditScope, now: Timestamp) -> Audit;
     }
 
     async fn reserve_transfer(

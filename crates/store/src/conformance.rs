@@ -151,7 +151,8 @@ macro_rules! conformance_suite {
             transfer_model:
                 random_lives_agree_with_a_model;
             audit:
-                an_empty_database_is_clean, everything_is_counted, large_sums_are_added_up;
+                an_empty_database_is_clean, everything_is_counted, an_audit_goes_on_from_the_last,
+                a_posting_with_an_early_id_is_not_skipped, large_sums_are_added_up;
             transactions:
                 lists_agree_with_a_model, a_list_has_exact_ends, a_list_follows_the_status;
             events:

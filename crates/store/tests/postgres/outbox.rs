@@ -25,6 +25,8 @@ async fn what_was_there_before_is_found_and_counted() {
     with_empty_database(async |database| {
         let store = database.open().await;
         let before = upgrade::before(&Nodes::new(store.clone(), store)).await;
+        let writer = "ALTER TABLE ledger_postings DROP COLUMN written_by";
+        database.stranger.batch_execute(writer).await.unwrap();
         database.stranger.batch_execute(upgrade::UNDO).await.unwrap();
         let nodes = Nodes::new(database.open().await, database.open().await);
         upgrade::after(&nodes, &before).await;

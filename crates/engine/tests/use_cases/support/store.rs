@@ -211,7 +211,7 @@ through! {
         StoreRead waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
-        StoreRead audit() -> Audit;
+        StoreWrite audit(scope: AuditScope, now: Timestamp) -> Audit;
     }
 }
 
