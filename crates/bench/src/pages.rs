@@ -101,7 +101,7 @@ async fn time_all(options: &PageOptions, databases: &mut Option<Databases>) -> R
             (Kind::Postgres, Some(databases)) => databases.create("pages", None).await?,
             _ => format!("sqlite:{}", file.display()),
         };
-        let place = Place { binary: &binary, directory: folder, database_url };
+        let place = Place { binary: &binary, directory: folder, database_url, listen: None, settings: &[] };
         let service = Service::start(&place, &secrets).await?;
         let (tenant, reference) = set_up(&service, &simulator).await?;
         service.process.stop().await?;
