@@ -274,6 +274,8 @@ postgresql:
   data_dir: {directory}/data
   bin_dir: {binaries}
   pgpass: {directory}/pgpass
+  basebackup:
+    checkpoint: fast
   remove_data_directory_on_rewind_failure: true
   remove_data_directory_on_diverged_timelines: true
   authentication:
@@ -286,6 +288,8 @@ postgresql:
     shared_buffers: 32MB
     wal_keep_size: 256MB
     max_wal_size: 256MB
+    wal_sender_timeout: 5s
+    wal_receiver_timeout: 5s
 "
         )
     }
