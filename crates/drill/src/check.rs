@@ -198,7 +198,7 @@ fn kept(records: &Records, entry: &Entry, told: &Told, found: &mut Found) {
     }
     match records.books.get(reference) {
         None => {
-            found.add(Violation::Lost, key, format_args!("was acknowledged as {reference} and is not there"))
+            found.add(Violation::Lost, key, format_args!("was acknowledged as {reference} and is not there"));
         }
         Some(booked) if booked.promise != told.promise => found.add(
             Violation::Lost,
@@ -247,7 +247,7 @@ fn books(records: &Records, moved: &Moved<'_>, found: &mut Found) {
         let status = booked.status.as_str();
         match (status, moved.has(reference)) {
             ("pending", _) if booked.is_transfer => {
-                found.add(Violation::Unsettled, reference, "is still pending")
+                found.add(Violation::Unsettled, reference, "is still pending");
             }
             ("failed" | "canceled", true) => {
                 found.add(Violation::Untrue, reference, format_args!("is {status}, and its money moved"));
@@ -366,7 +366,7 @@ mod tests {
         let never = |records: &mut Records| records.provider.retain(|taken| taken.reference != "a");
         check(never, &["untrue: k1 was answered processing, and the provider never took it"]);
         let back = |records: &mut Records| {
-            records.callers.push(entry(Kind::Transfer, "k1", 101, told("a", "pending", false)))
+            records.callers.push(entry(Kind::Transfer, "k1", 101, told("a", "pending", false)));
         };
         check(back, &["untrue: k1 was processing and later pending"]);
         check(
@@ -374,7 +374,7 @@ mod tests {
             &["untrue: c1 was succeeded and later processing"],
         );
         let twice = |records: &mut Records| {
-            records.callers.push(entry(Kind::Transfer, "k1", 101, told("a", "processing", true)))
+            records.callers.push(entry(Kind::Transfer, "k1", 101, told("a", "processing", true)));
         };
         check(twice, &["untrue: k1 was made for the first time more than once"]);
         let failed = |records: &mut Records| {

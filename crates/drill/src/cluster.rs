@@ -27,7 +27,7 @@ const RETRY_TIMEOUT: u32 = 2;
 /// More than a long drill writes, little enough to be filled in a second.
 const SMALL_DISK: &str = "2g";
 const DATABASE: &str = "tollgate";
-const READY_WITHIN: Duration = Duration::from_secs(120);
+const READY_WITHIN: Duration = Duration::from_mins(2);
 const POLL: Duration = Duration::from_millis(100);
 
 /// What the cluster is started with.
