@@ -26,6 +26,10 @@ use summary::Summary;
 /// Where the benchmark finds PostgreSQL's own.
 const PGBENCH_VARIABLE: &str = "TOLLGATE_BENCH_PGBENCH";
 
+/// Where the drill finds PostgreSQL's programs, and whom it runs them as.
+const DRILL_POSTGRES_VARIABLE: &str = "TOLLGATE_DRILL_POSTGRES";
+const DRILL_ACCOUNT_VARIABLE: &str = "TOLLGATE_DRILL_ACCOUNT";
+
 /// Where the test of README finds the binary to try.
 const FIRST_PAYMENT_VARIABLE: &str = "TOLLGATE_FIRST_PAYMENT_BINARY";
 
@@ -53,6 +57,7 @@ fn main() -> ExitCode {
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
+        Task::Drill { arguments } => exit_code(drill(&arguments)),
         Task::Rekey { values } => exit_code(rekey(values)),
         Task::Model { steps } => exit_code(model(steps)),
         Task::Routes { rounds } => exit_code(routes(rounds)),
@@ -180,6 +185,23 @@ fn bench(arguments: &[String]) -> Outcome<()> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the benchmark failed: {status}")),
+        Err(error) => Err(format!("{} could not be started: {error}", program.display())),
+    }
+}
+
+fn drill(arguments: &[String]) -> Outcome<()> {
+    let postgres = tools::ensure_postgres()?;
+    tools::ensure_patroni()?;
+    cargo::run(&["build", "--release", "--package", "tollgate", "--package", "tollgate-drill"])?;
+    let program = cargo::release_directory()?.join("tollgate-drill");
+    let mut command = Command::new(&program);
+    command.args(arguments).env(DRILL_POSTGRES_VARIABLE, postgres);
+    if tools::is_root() {
+        command.env(DRILL_ACCOUNT_VARIABLE, postgres::unprivileged_account()?.to_string());
+    }
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the drill found something: {status}")),
         Err(error) => Err(format!("{} could not be started: {error}", program.display())),
     }
 }

@@ -86,7 +86,7 @@ pub(crate) async fn set_up(service: &Service, simulator: &Simulator) -> Result<S
     simulator.send_no_webhooks().await?;
     wait("the events", async || {
         let events = operator.call("GET", &format!("{environment}/events?limit=200"), None).await?.body;
-        Ok(events.pointer("/data/items").and_then(Value::as_array).map_or(0, Vec::len) >= 6)
+        Ok(events.pointer("/data/items").and_then(Value::as_array).map_or(0, Vec::len) >= 5)
     })
     .await?;
     // The index follows within a second.

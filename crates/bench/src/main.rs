@@ -3,7 +3,6 @@
 //! many cards are prepared and how many bank transfers made, beside programs that only write the same rows; what the
 //! same work costs with ever more transactions in the store.
 
-mod call;
 mod cell;
 mod comparison;
 mod databases;
@@ -11,8 +10,6 @@ mod echo;
 mod filling;
 mod growth;
 mod histogram;
-mod http;
-mod launch;
 mod load;
 mod numbered;
 mod options;
@@ -20,7 +17,6 @@ mod pages;
 mod pgbench;
 mod plan;
 mod preparations;
-mod process;
 mod product;
 mod raw_postgres;
 mod raw_sqlite;
@@ -29,9 +25,6 @@ mod rows;
 mod rules;
 mod runner;
 mod sample;
-mod service;
-mod simulator;
-mod tenants;
 mod transfers;
 mod twin;
 
@@ -40,7 +33,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use tokio::signal::unix::{SignalKind, signal};
+use tollgate_bench::{Fault, call, http, launch, process, service, simulator, tenants, unless_stopped};
 
 use comparison::Comparison;
 use growth::GrowthOptions;
@@ -52,9 +45,6 @@ use product::Product;
 use report::{Report, Round};
 use sample::{Clock, Sample};
 use transfers::TransferOptions;
-
-/// A sentence for the person who runs the benchmark; nothing here is handled by kind.
-type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 const QUOTE_PATH: &str = "/client/v1/fees/quote";
 const QUOTE_BODY: &[u8] = br#"{"amountMinor":"125000","currency":"USD","paymentMethod":"web_card","flow":"payment_component","metadata":{"orderId":"A-1001","tier":"gold"}}"#;
@@ -162,17 +152,6 @@ fn compare(measurement: impl Future<Output = Result<Comparison, Fault>>, json: b
 fn drive<T>(measurement: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(measurement)
-}
-
-/// Does the work, unless somebody stops us. Then the work is dropped, and with it every child process and the data
-/// directory.
-async fn unless_stopped<T>(work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        outcome = work => outcome,
-        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
-        _ = terminate.recv() => Err("terminated".into()),
-    }
 }
 
 async fn measure(arguments: &Arguments) -> Result<Report, Fault> {

@@ -91,7 +91,7 @@ async fn time_all(options: &PageOptions, databases: &mut Option<Databases>) -> R
             (Kind::Postgres, Some(databases)) => databases.create("pages", None).await?,
             _ => filling::sqlite_url(&folder),
         };
-        let place = Place { binary: &binary, directory: folder, database_url };
+        let place = Place { binary: &binary, directory: folder, database_url, listen: None, settings: &[] };
         let service = Service::start(&place, &secrets).await?;
         let sample = filling::set_up(&service, &simulator).await?;
         service.process.stop().await?;

@@ -101,7 +101,7 @@ impl PostgresStore {
         let connector = Connector::new(url, settings)?;
         let failed = |reason: String| OpenError::Server { url: url.clone(), reason };
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(connector.config.clone(), connector.tls.clone(), recycling);
+        let manager = Manager::from_connect(tokio_postgres::Config::new(), connector.clone(), recycling);
         // Several addresses may have to be tried until one answers.
         let create_timeout = settings.connect_timeout.saturating_mul(2);
         let pool = Pool::builder(manager)
