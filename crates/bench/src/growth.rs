@@ -114,7 +114,8 @@ async fn measure_all(options: &GrowthOptions, databases: &mut Option<Databases>)
                 }
                 _ => filling::sqlite_url(&folder),
             };
-            let place = Place { binary: &binary, directory: folder, database_url };
+            let place =
+                Place { binary: &binary, directory: folder, database_url, listen: None, settings: &[] };
             subjects.push(Subject::fill(kind, place, &secrets, &simulator, size).await?);
         }
         for round in 0..=options.common.rounds {

@@ -86,7 +86,7 @@ impl Simulator {
     }
 
     /// Settles a bank transfer, of which webhooks tell this address from now on.
-    pub(crate) async fn settle_transfer(&self, id: &str, webhooks: &str) -> Result<(), Fault> {
+    pub async fn settle_transfer(&self, id: &str, webhooks: &str) -> Result<(), Fault> {
         let target = json!({"wire": "increase", "url": webhooks, "secret": "benchmark-webhook-secret"});
         let target = serde_json::to_vec(&target)?;
         let mut control = Caller::new(self.address, "none");
@@ -96,7 +96,7 @@ impl Simulator {
         Ok(())
     }
 
-    pub(crate) async fn send_no_webhooks(&self) -> Result<(), Fault> {
+    pub async fn send_no_webhooks(&self) -> Result<(), Fault> {
         Caller::new(self.address, "none").call("DELETE", "/control/webhooks", None).await?;
         Ok(())
     }
