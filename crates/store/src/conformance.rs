@@ -72,7 +72,8 @@ use tollgate_domain::{
     tenant::{Application, Environment, EnvironmentName, KeyKind, KeyRecord, Organization},
 };
 use tollgate_engine::ports::{
-    ConfigChange, ConfigPut, Created, DirectoryVersion, Issued, Moved, Page, Store,
+    Attention, ConfigChange, ConfigPut, Created, DirectoryVersion, EnvironmentHealth, HealthQuery, Issued,
+    Moved, Page, Store,
 };
 
 /// Makes one test of each function of the suite. `$database` names an async function, seen from a submodule, that
@@ -180,7 +181,7 @@ macro_rules! conformance_suite {
             records:
                 a_key_keeps_its_first_customer_token, a_payment_without_events_is_indexed_on_request, events_are_digested_once, activity_is_added_up_by_the_hour, sums_end_at_the_largest_number,
                 payments_are_found_by_their_terms, what_is_found_comes_in_pages, past_payments_are_the_newest,
-                attention_is_counted_up_to_a_limit, parts_of_references_terms_disputes_and_customers_are_found;
+                attention_is_counted_up_to_a_limit, wallets_know_what_was_spent, parts_of_references_terms_disputes_and_customers_are_found;
             inspection:
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
                 the_last_check_of_a_provider_stays;
@@ -259,6 +260,20 @@ pub fn random() -> (u64, StdRng) {
 impl Nodes {
     pub fn new(one: Arc<dyn Store>, two: Arc<dyn Store>) -> Self {
         Self { one, two, made: Arc::default() }
+    }
+
+    /// How an environment stands, with everything that was ever spent.
+    pub async fn health(&self, environment: EnvironmentId, most: u32) -> EnvironmentHealth {
+        let ever = Timestamp::from_unix_millis(0)..Timestamp::from_unix_millis(i64::MAX);
+        let query = HealthQuery { environments: vec![environment], most, failing_from: 3, spending: ever };
+        let found = self.two.environment_health(&query).await.unwrap();
+        let [health] = <[_; 1]>::try_from(found).unwrap();
+        assert_eq!(health.environment, environment);
+        health
+    }
+
+    pub async fn attention(&self, environment: EnvironmentId, most: u32) -> Attention {
+        self.health(environment, most).await.attention
     }
 
     /// Bytes that make an id later than all before; no test needs luck.

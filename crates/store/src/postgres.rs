@@ -201,6 +201,10 @@ impl Driver for Postgres {
         Err(StoreError::Unavailable("the database takes no writes".to_owned()))
     }
 
+    fn queued_units(&self) -> usize {
+        self.pool.status().waiting
+    }
+
     fn change_signal(&self) -> Box<dyn ChangeSignal> {
         self.listener.get_or_init(|| Listener::start(self.connector.clone())).announcer().waiter()
     }

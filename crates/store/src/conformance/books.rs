@@ -196,7 +196,7 @@ pub async fn open_disputes_are_counted_and_listed_by_their_date(nodes: &Nodes) {
         nodes.becomes(environment, payment, at(2), |it| it.disputes.push(dispute.clone())).await;
         expected.push((payment, dispute));
     }
-    let attention = nodes.two.attention(environment, 100).await.unwrap();
+    let attention = nodes.attention(environment, 100).await;
     assert_eq!((attention.open_disputes, attention.respond_by), (3, Some(at(50))));
     let [first, second, third, _] = expected.try_into().unwrap();
     assert_eq!(nodes.two.payment_of_dispute(environment, &first.1.id).await.unwrap(), Some(first.0));
@@ -204,9 +204,9 @@ pub async fn open_disputes_are_counted_and_listed_by_their_date(nodes: &Nodes) {
     assert_eq!(nodes.two.open_disputes(environment, 1).await.unwrap().len(), 1);
     // A closed one is no longer counted.
     nodes.becomes(environment, first.0, at(3), |it| "lost".clone_into(&mut it.disputes[0].status)).await;
-    assert_eq!(nodes.two.attention(environment, 100).await.unwrap().open_disputes, 2);
+    assert_eq!(nodes.attention(environment, 100).await.open_disputes, 2);
     let elsewhere = nodes.environment().await.id;
-    assert_eq!(nodes.two.attention(elsewhere, 100).await.unwrap().respond_by, None);
+    assert_eq!(nodes.attention(elsewhere, 100).await.respond_by, None);
     assert_eq!(nodes.two.open_disputes(elsewhere, 9).await.unwrap(), []);
     nodes.audit_is_clean().await;
 }

@@ -285,9 +285,7 @@ async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Aske
         }
         "past payments" => node.past_payments(environment, None, 5).await.unwrap().len(),
         "past transfers" => node.past_payments(environment, Some(PaymentMethod::Ach), 5).await.unwrap().len(),
-        "attention" => {
-            usize::try_from(node.attention(environment, 5).await.unwrap().parked_deliveries).unwrap()
-        }
+        "attention" => usize::try_from(nodes.attention(environment, 5).await.parked_deliveries).unwrap(),
         "a digest" => usize::try_from(node.index_events(5).await.unwrap()).unwrap(),
         "an event" => usize::from(!nodes.append_event(environment, SUCCEEDED).await.id.to_bytes().is_empty()),
         other => ask_of_payments(nodes, other, environment).await,

@@ -52,6 +52,7 @@ mod hostile_bodies;
 mod limit_races;
 mod live;
 mod mcp;
+mod metrics;
 mod nodes;
 mod people;
 mod provider_checks;
