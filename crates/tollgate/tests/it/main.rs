@@ -44,6 +44,7 @@ mod configuration;
 mod connections;
 mod crash;
 mod database_fails;
+mod deploy;
 mod disk_full;
 mod events;
 mod events_crash;
