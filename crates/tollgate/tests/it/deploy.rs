@@ -104,3 +104,32 @@ fn every_finding_of_the_doctor_has_an_alert_or_needs_none() {
     covered.extend(WITHOUT_ALERT.map(str::to_owned));
     assert_eq!(covered, doctors_names());
 }
+
+const MANIFESTS: [&str; 2] = ["kubernetes/tollgate.yaml", "kubernetes/tollgate-sqlite.yaml"];
+
+#[test]
+fn manifests_are_valid_and_name_what_exists() {
+    let settings = include_str!("../../../../docs/operating.md");
+    let objects = documents(&MANIFESTS);
+    let pods: Vec<_> =
+        objects.iter().map(|it| &it["spec"]["template"]["spec"]).filter(|it| it.is_object()).collect();
+    assert_eq!(pods.len(), 2, "a Deployment and a StatefulSet");
+    for pod in pods {
+        assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
+        // As deploy/Containerfile has it.
+        assert!(text("Containerfile").contains(&format!("--uid {} ", pod["securityContext"]["runAsUser"])));
+        let [container] = pod["containers"].as_array().unwrap().as_slice() else { panic!("{pod}") };
+        assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true);
+        assert_eq!(container["securityContext"]["capabilities"]["drop"][0], "ALL");
+        let path = |probe: &str| container[probe]["httpGet"]["path"].as_str().unwrap().to_owned();
+        assert_eq!((path("livenessProbe"), path("readinessProbe")), ("/healthz".into(), "/readyz".into()));
+        let secret = container["envFrom"].as_array().unwrap().iter().any(|it| it["secretRef"].is_object());
+        assert!(secret, "secrets come from a Secret");
+    }
+    assert!(objects.iter().all(|object| object["kind"] != "Secret"), "no secret is in a file");
+    let text = MANIFESTS.map(text).concat();
+    let words = text.split(|letter: char| !letter.is_ascii_uppercase() && letter != '_');
+    for name in words.filter(|word| word.starts_with("TOLLGATE_")) {
+        assert!(settings.contains(&format!("`{name}`")), "{name} is no setting");
+    }
+}
