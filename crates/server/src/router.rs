@@ -249,6 +249,11 @@ impl OperationTable {
         operation == self.quote
     }
 
+    /// An operation's name.
+    pub(crate) fn name(operation: usize) -> &'static str {
+        OPERATIONS.get(operation).map_or("", |operation| operation.name)
+    }
+
     /// An operation's method and path.
     pub(crate) fn endpoint(operation: usize) -> (&'static str, &'static str) {
         OPERATIONS.get(operation).map_or(("", ""), |operation| (operation.method.as_str(), operation.path))

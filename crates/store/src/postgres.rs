@@ -36,7 +36,7 @@ use tollgate_engine::ports::{
 
 use crate::{
     DatabaseUrl, OpenError, SqlStore,
-    session::{Driver, Effect, Mode, Work, run},
+    session::{Driver, Effect, Mode, Work, run, traced},
     units::transfers,
 };
 use attempts::{Attempts, Limits, Purpose};
@@ -240,7 +240,8 @@ impl Driver for Postgres {
         if !new.limits.is_empty() {
             return run!(self, Write, transfers::reserve(environment, &new)).await;
         }
-        self.reservations.ask(environment, Reservation(new.clone())).await
+        let asking = self.reservations.ask(environment, Reservation(new.clone()));
+        traced("transfers::reserve", asking).await
     }
 
     async fn change_transfer(
@@ -251,9 +252,9 @@ impl Driver for Postgres {
     ) -> Result<Changed, StoreError> {
         let wanted = Wanted { environment, id, change: change.clone() };
         if change.posting.is_some() {
-            self.postings.ask(environment, wanted).await
+            traced("transfer_change::change", self.postings.ask(environment, wanted)).await
         } else {
-            self.changes.ask(id, wanted).await
+            traced("transfer_change::change", self.changes.ask(id, wanted)).await
         }
     }
 }

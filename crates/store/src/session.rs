@@ -13,6 +13,9 @@ use tollgate_engine::ports::{
     ChangeSignal, Changed, Diagnosis, NewTransfer, Reserved, StoreError, TransferChange,
 };
 
+use tollgate_trace::{Instrument as _, Span};
+use tracing::field::Empty;
+
 use crate::{cells::Cells, fault::Fault, table::Table, value::Value};
 
 /// What a unit of work leaves behind.
@@ -213,6 +216,26 @@ pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Changed, StoreError>> + Send;
 }
 
+/// A unit of work as a span, from its turn in the queue to its commit.
+pub(crate) fn traced<T>(
+    unit: &'static str,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> impl Future<Output = Result<T, StoreError>> {
+    let span = if tollgate_trace::is_within_span() {
+        tollgate_trace::span!("store", otel.name = unit, otel.kind = "client", otel.status_code = Empty)
+    } else {
+        Span::none()
+    };
+    let work = async move {
+        let done = work.await;
+        if done.is_err() {
+            tollgate_trace::failed(&Span::current());
+        }
+        done
+    };
+    work.instrument(span)
+}
+
 /// Has a unit run: `run!(driver, Write, keys::revoke(environment, key, at))`. The driver may run it on another thread, so its
 /// arguments are copied, and those behind a `&` cloned.
 macro_rules! run {
@@ -228,11 +251,14 @@ macro_rules! run {
         run!(@ $driver, $mode, $unit, [$($take,)* $arg.to_owned(),], [$($name,)* $arg,], [$($give,)* $arg,], $($rest)*)
     };
     (@ $driver:expr, $mode:ident, $unit:path, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*], $(,)?) => {
-        $driver.run(
-            $crate::session::Mode::$mode,
-            ($($take,)*),
-            |session, ($($name,)*)| Box::pin($unit(session, $($give),*)),
-            run!(effect $mode),
+        $crate::session::traced(
+            stringify!($unit),
+            $driver.run(
+                $crate::session::Mode::$mode,
+                ($($take,)*),
+                |session, ($($name,)*)| Box::pin($unit(session, $($give),*)),
+                run!(effect $mode),
+            ),
         )
     };
     // A unit that writes says by itself what becomes of it.
