@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages crash rekey simulate model routes fuzz audit sbom sdks first-payment live-test
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages bench-growth crash drill rekey simulate model routes fuzz audit sbom sdks first-payment live-test
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,6 +31,9 @@ bench-transfers: ## Bank transfers on SQLite and PostgreSQL beside raw SQLite an
 bench-pages: ## Every page of the console with a million transactions on SQLite and PostgreSQL.
 	@cargo xtask bench -- pages $(ARGS)
 
+bench-growth: ## The same work with 10 thousand to a million transactions (ARGS="--sizes 10000,10000000") on both stores.
+	@cargo xtask bench -- growth $(ARGS)
+
 simulate: ## Several nodes in every kind of trouble, in virtual time: ARGS="--seeds 10000", ARGS="--seed 7".
 	@cargo xtask simulate -- $(ARGS)
 
@@ -48,6 +51,9 @@ live-test: ## The whole flow against the providers' own sandboxes; see docs/live
 
 crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number), and of deliveries.
 	@cargo xtask crash -- $(ARGS)
+
+drill: ## Failover under load: kills, partitions, pauses of a PostgreSQL cluster and Tollgate; all records compared. See docs/drill.md.
+	@cargo xtask drill -- $(ARGS)
 
 rekey: ## Rotate the master key of 100,000 values under load (ARGS is another number), the server killed 20 times on each store.
 	@cargo xtask rekey -- $(ARGS)

@@ -9,6 +9,8 @@ cargo xtask lines [--at COMMIT]   lines of product code per crate, now and at a 
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
+cargo xtask drill [-- OPTION…]    break a PostgreSQL cluster, Tollgate and the provider under load, and compare all records;
+                                  `--seed N` replays the order of the faults, `--help` lists the options
 cargo xtask rekey [-- VALUES]     rotate the master key of 100,000 values under load, the server killed 20 times on each store
 cargo xtask model [-- STEPS]      card payments at random against the provider's record, 100,000 steps on each store
 cargo xtask routes [-- ROUNDS]    let first providers fail under load, 10 times, and 100,000 routes against an oracle
@@ -39,6 +41,7 @@ pub(crate) enum Task {
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
+    Drill { arguments: Vec<String> },
     Rekey { values: u64 },
     Model { steps: u64 },
     Routes { rounds: u64 },
@@ -86,6 +89,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
         "postgres" => Ok(Task::Postgres { command: rest }),
         "bench" => Ok(Task::Bench { arguments: rest }),
+        "drill" => Ok(Task::Drill { arguments: rest }),
         "audit" if rest.is_empty() => Ok(Task::Audit),
         "sbom" if rest.is_empty() => Ok(Task::Sbom),
         "sdks" if rest.is_empty() => Ok(Task::Sdks),
@@ -117,7 +121,7 @@ pub(crate) fn bench_needs_postgres(arguments: &[String]) -> bool {
     let asks_for_help = arguments.iter().any(|argument| argument == "--help" || argument == "-h");
     let measures = arguments
         .first()
-        .is_some_and(|first| ["preparations", "transfers", "pages"].contains(&first.as_str()));
+        .is_some_and(|first| ["preparations", "transfers", "pages", "growth"].contains(&first.as_str()));
     measures && !asks_for_help
 }
 
@@ -151,6 +155,7 @@ mod tests {
         let arguments = words("transfers --rounds 3");
         check("bench -- transfers --rounds 3", Ok(Task::Bench { arguments }));
         check("simulate -- --seed 7", Ok(Task::Simulate { arguments: words("--seed 7") }));
+        check("drill -- --seed 7", Ok(Task::Drill { arguments: words("--seed 7") }));
         check("crash", Ok(Task::Crash { kills: 200 }));
         check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
         check("rekey", Ok(Task::Rekey { values: 100_000 }));

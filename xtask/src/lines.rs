@@ -12,7 +12,8 @@ use std::{
 use crate::step::Outcome;
 
 /// Places that are not in the binary.
-const BESIDE_THE_PRODUCT: [&str; 3] = ["crates/bench/", "crates/simulation/", "crates/store/src/conformance"];
+const BESIDE_THE_PRODUCT: [&str; 4] =
+    ["crates/bench/", "crates/drill/", "crates/simulation/", "crates/store/src/conformance"];
 
 /// Prints lines per crate now, or at a commit and now.
 pub(crate) fn print(at: Option<&str>) -> Outcome<()> {

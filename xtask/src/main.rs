@@ -16,7 +16,10 @@ mod step;
 mod summary;
 mod tools;
 
-use std::process::{Command, ExitCode};
+use std::{
+    path::PathBuf,
+    process::{Command, ExitCode},
+};
 
 use args::Task;
 use postgres::Postgres;
@@ -26,8 +29,12 @@ use summary::Summary;
 /// Where the benchmark finds PostgreSQL's own.
 const PGBENCH_VARIABLE: &str = "TOLLGATE_BENCH_PGBENCH";
 
-/// Where the test of README finds the binary to try.
-const FIRST_PAYMENT_VARIABLE: &str = "TOLLGATE_FIRST_PAYMENT_BINARY";
+/// Where the drill finds PostgreSQL's programs, and whom it runs them as.
+const DRILL_POSTGRES_VARIABLE: &str = "TOLLGATE_DRILL_POSTGRES";
+const DRILL_ACCOUNT_VARIABLE: &str = "TOLLGATE_DRILL_ACCOUNT";
+
+/// Where tests find the binary to try, if not the one that was built for them.
+const BINARY_VARIABLE: &str = "TOLLGATE_TEST_BINARY";
 
 /// Crates whose integration tests need nothing but themselves: no database server, no browser, no program of ours.
 const FAST_CRATES: [&str; 3] = ["configuration", "domain", "engine"];
@@ -53,6 +60,7 @@ fn main() -> ExitCode {
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
+        Task::Drill { arguments } => exit_code(drill(&arguments)),
         Task::Rekey { values } => exit_code(rekey(values)),
         Task::Model { steps } => exit_code(model(steps)),
         Task::Routes { rounds } => exit_code(routes(rounds)),
@@ -136,20 +144,24 @@ fn with_postgres(command: &[String]) -> Outcome<()> {
 fn first_payment() -> Outcome<()> {
     tools::ensure_node()?;
     tools::ensure_python()?;
-    cargo::run(&["build", "--release", "--package", "tollgate"])?;
-    let binary = cargo::release_directory()?.join("tollgate");
+    let binary = release_binary()?;
     let name = "readme::a_stranger_pays_within_a_minute";
     let arguments = ["test", "--quiet", "--package", "tollgate", "--all-features", "--test", "it", "--"];
     let status = cargo::command()
         .args(arguments)
         .args([name, "--exact", "--nocapture"])
-        .env(FIRST_PAYMENT_VARIABLE, binary)
+        .env(BINARY_VARIABLE, binary)
         .status();
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the first payment failed: {status}")),
         Err(error) => Err(format!("cargo could not be started: {error}")),
     }
+}
+
+fn release_binary() -> Outcome<PathBuf> {
+    cargo::run(&["build", "--release", "--package", "tollgate"])?;
+    Ok(cargo::release_directory()?.join("tollgate"))
 }
 
 /// Says itself what it needs where nothing is in the environment.
@@ -180,6 +192,23 @@ fn bench(arguments: &[String]) -> Outcome<()> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the benchmark failed: {status}")),
+        Err(error) => Err(format!("{} could not be started: {error}", program.display())),
+    }
+}
+
+fn drill(arguments: &[String]) -> Outcome<()> {
+    let postgres = tools::ensure_postgres()?;
+    tools::ensure_patroni()?;
+    cargo::run(&["build", "--release", "--package", "tollgate", "--package", "tollgate-drill"])?;
+    let program = cargo::release_directory()?.join("tollgate-drill");
+    let mut command = Command::new(&program);
+    command.args(arguments).env(DRILL_POSTGRES_VARIABLE, postgres);
+    if tools::is_root() {
+        command.env(DRILL_ACCOUNT_VARIABLE, postgres::unprivileged_account()?.to_string());
+    }
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("the drill found something: {status}")),
         Err(error) => Err(format!("{} could not be started: {error}", program.display())),
     }
 }
@@ -218,9 +247,12 @@ fn crash(kills: u64) -> Outcome<()> {
     long_run(&tests, &settings)
 }
 
+/// With the binary that ships: a hundred thousand values take a while.
 fn rekey(values: u64) -> Outcome<()> {
-    let values = values.to_string();
-    long_run(&["rekey::"], &[("TOLLGATE_REKEY_VALUES", values.as_str()), ("TOLLGATE_REKEY_KILLS", "20")])
+    let (values, binary) = (values.to_string(), release_binary()?.display().to_string());
+    let settings =
+        [("TOLLGATE_REKEY_VALUES", &*values), ("TOLLGATE_REKEY_KILLS", "20"), (BINARY_VARIABLE, &*binary)];
+    long_run(&["rekey::"], &settings)
 }
 
 fn model(steps: u64) -> Outcome<()> {

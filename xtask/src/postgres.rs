@@ -1,5 +1,6 @@
 //! A PostgreSQL that lives as long as the tests and leaves nothing behind.
 
+use std::fmt;
 use std::fs::{self, DirBuilder, File};
 use std::io::Write;
 use std::net::TcpListener;
@@ -48,9 +49,15 @@ pub(crate) struct Postgres {
 
 /// The user the server runs as when we are root, for whom PostgreSQL refuses to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Account {
+pub(crate) struct Account {
     user: u32,
     group: u32,
+}
+
+impl fmt::Display for Account {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.user, self.group)
+    }
 }
 
 impl Postgres {
@@ -231,7 +238,7 @@ fn free_port() -> Outcome<u16> {
     listener.map(|address| address.port()).map_err(|error| format!("no free port: {error}"))
 }
 
-fn unprivileged_account() -> Outcome<Account> {
+pub(crate) fn unprivileged_account() -> Outcome<Account> {
     let accounts = fs::read_to_string("/etc/passwd").map_err(|error| format!("/etc/passwd: {error}"))?;
     ["postgres", "nobody"]
         .iter()

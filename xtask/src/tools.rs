@@ -59,6 +59,22 @@ pub(crate) fn ensure_postgres() -> Outcome<PathBuf> {
     find_postgres().ok_or_else(|| format!("PostgreSQL was installed and still not found: {wanted}"))
 }
 
+/// What keeps a PostgreSQL cluster, and what its nodes agree by. Debian's packages may start an etcd of their own; that one
+/// is not ours and is left alone.
+pub(crate) fn ensure_patroni() -> Outcome<()> {
+    let runs = || ["patroni", "etcd"].iter().all(|program| succeeds(Command::new(program).arg("--version")));
+    if runs() {
+        return Ok(());
+    }
+    let wanted = "install both (Debian: `apt-get install patroni etcd-server`)";
+    install("Patroni or etcd", &["patroni", "etcd-server"], wanted)?;
+    if runs() {
+        Ok(())
+    } else {
+        Err(format!("Patroni or etcd was installed and still does not run: {wanted}"))
+    }
+}
+
 /// A Python that can make virtual environments: the providers' official client libraries run in one.
 pub(crate) fn ensure_python() -> Outcome<()> {
     let makes_environments = || succeeds(Command::new("python3").args(["-c", "import venv, ensurepip"]));

@@ -8,35 +8,31 @@ use serde_json::Value;
 use crate::Fault;
 use crate::http::{self, Connection};
 
-const CALL_WITHIN: Duration = Duration::from_mins(1);
+/// An audit of everything may take some minutes.
+const CALL_WITHIN: Duration = Duration::from_mins(15);
 
 /// Somebody who calls one server with one credential, over a connection that is kept.
-pub(crate) struct Caller {
+pub struct Caller {
     address: SocketAddr,
     bearer: String,
     connection: Option<Connection>,
 }
 
 /// A successful answer.
-pub(crate) struct Called {
+pub struct Called {
     /// The whole body.
-    pub(crate) body: Value,
+    pub body: Value,
     /// Its size as it came.
-    pub(crate) bytes: usize,
+    pub bytes: usize,
 }
 
 impl Caller {
-    pub(crate) fn new(address: SocketAddr, bearer: &str) -> Self {
+    pub fn new(address: SocketAddr, bearer: &str) -> Self {
         Self { address, bearer: bearer.to_owned(), connection: None }
     }
 
     /// One call, which must be answered with a status of 2xx.
-    pub(crate) async fn call(
-        &mut self,
-        method: &str,
-        path: &str,
-        body: Option<&[u8]>,
-    ) -> Result<Called, Fault> {
+    pub async fn call(&mut self, method: &str, path: &str, body: Option<&[u8]>) -> Result<Called, Fault> {
         let request = http::request(method, path, Some(&self.bearer), body);
         match tokio::time::timeout(CALL_WITHIN, self.exchange(&request)).await {
             Ok(Ok(called)) => Ok(called),
@@ -46,7 +42,7 @@ impl Caller {
     }
 
     /// Sends JSON and takes the answer's `data`.
-    pub(crate) async fn send(&mut self, method: &str, path: &str, body: &Value) -> Result<Value, Fault> {
+    pub async fn send(&mut self, method: &str, path: &str, body: &Value) -> Result<Value, Fault> {
         let mut called = self.call(method, path, Some(&serde_json::to_vec(body)?)).await?;
         let data = called.body.get_mut("data").map(Value::take);
         data.ok_or_else(|| format!("{method} {path}: the answer has no data").into())
@@ -66,13 +62,13 @@ impl Caller {
 }
 
 /// The text at a place of a document.
-pub(crate) fn text_at(document: &Value, pointer: &str) -> Result<String, Fault> {
+pub fn text_at(document: &Value, pointer: &str) -> Result<String, Fault> {
     let text = document.pointer(pointer).and_then(Value::as_str);
     text.map(str::to_owned).ok_or_else(|| format!("there is no text at {pointer}").into())
 }
 
 /// The count at a place of a document.
-pub(crate) fn count_at(document: &Value, pointer: &str) -> Result<u64, Fault> {
+pub fn count_at(document: &Value, pointer: &str) -> Result<u64, Fault> {
     let count = document.pointer(pointer).and_then(Value::as_u64);
     count.ok_or_else(|| format!("there is no count at {pointer}").into())
 }

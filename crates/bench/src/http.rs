@@ -16,16 +16,16 @@ const CONNECTED_WITHIN: Duration = Duration::from_secs(10);
 const SHOWN_CHARACTERS: usize = 300;
 
 /// A keep-alive connection that carries one request at a time.
-pub(crate) struct Connection {
+pub struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
 }
 
 /// A whole answer, its body borrowed from the connection's buffer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Answer<'a> {
-    pub(crate) status: u16,
-    pub(crate) body: &'a [u8],
+pub struct Answer<'a> {
+    pub status: u16,
+    pub body: &'a [u8],
 }
 
 impl fmt::Display for Answer<'_> {
@@ -44,7 +44,7 @@ struct Head {
 }
 
 impl Connection {
-    pub(crate) async fn open(address: SocketAddr) -> Result<Self, Fault> {
+    pub async fn open(address: SocketAddr) -> Result<Self, Fault> {
         let stream = tokio::time::timeout(CONNECTED_WITHIN, TcpStream::connect(address))
             .await
             .map_err(|_| format!("{address} does not accept connections"))?
@@ -54,7 +54,7 @@ impl Connection {
     }
 
     /// Sends the prepared bytes and reads one answer.
-    pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Answer<'_>, Fault> {
+    pub async fn exchange(&mut self, request: &[u8]) -> Result<Answer<'_>, Fault> {
         self.buffer.clear();
         self.stream.write_all(request).await.map_err(|error| format!("write: {error}"))?;
         let mut head = None;
@@ -80,8 +80,15 @@ impl Connection {
 }
 
 impl Connection {
+    /// Opens the console; the answer is the session's cookie.
+    pub async fn sign_in(&mut self, token: &str) -> Result<String, Fault> {
+        let form = format!("token={token}&name=bench");
+        let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+        self.cookie(&compose("POST", "/console/sign-in", &kind, Some(form.as_bytes()))).await
+    }
+
     /// The session that an answer begins.
-    pub(crate) async fn cookie(&mut self, request: &[u8]) -> Result<String, Fault> {
+    async fn cookie(&mut self, request: &[u8]) -> Result<String, Fault> {
         let status = self.exchange(request).await?.status;
         let head = String::from_utf8_lossy(&self.buffer).to_lowercase();
         let place = head.find("set-cookie: ").ok_or_else(|| format!("answered {status} without a cookie"))?;
@@ -92,7 +99,7 @@ impl Connection {
 }
 
 /// The bytes of a request with JSON in it. The `Host` is the same for every server, so that all get the same bytes.
-pub(crate) fn request(method: &str, path: &str, bearer: Option<&str>, body: Option<&[u8]>) -> Vec<u8> {
+pub fn request(method: &str, path: &str, bearer: Option<&str>, body: Option<&[u8]>) -> Vec<u8> {
     let authorization = bearer.map(|token| format!("Bearer {token}"));
     let authorization = authorization.as_deref().map(|value| ("Authorization", value));
     let kind = body.map(|_| ("Content-Type", "application/json"));
@@ -101,7 +108,7 @@ pub(crate) fn request(method: &str, path: &str, bearer: Option<&str>, body: Opti
 }
 
 /// The bytes of a request with these headers.
-pub(crate) fn compose(method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Vec<u8> {
+pub fn compose(method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>) -> Vec<u8> {
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n");
     for (name, value) in headers {
         let _ = write!(head, "{name}: {value}\r\n");

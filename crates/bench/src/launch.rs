@@ -13,7 +13,7 @@ use crate::process::Process;
 const READY_WITHIN: Duration = Duration::from_mins(1);
 
 /// The product's binary: the one named, or the one beside this program.
-pub(crate) fn binary(named: Option<&Path>) -> Result<PathBuf, Fault> {
+pub fn binary(named: Option<&Path>) -> Result<PathBuf, Fault> {
     match named {
         Some(path) => Ok(path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?),
         None => Ok(std::env::current_exe()?.with_file_name("tollgate")),
@@ -21,7 +21,7 @@ pub(crate) fn binary(named: Option<&Path>) -> Result<PathBuf, Fault> {
 }
 
 /// A command of the binary, with what it says in a log.
-pub(crate) fn command(binary: &Path, directory: &Path, log: &Path) -> Result<Command, Fault> {
+pub fn command(binary: &Path, directory: &Path, log: &Path) -> Result<Command, Fault> {
     let log = File::create(log)?;
     let mut command = Command::new(binary);
     // Settings of the caller's own installation must not reach this one.
@@ -35,7 +35,7 @@ pub(crate) fn command(binary: &Path, directory: &Path, log: &Path) -> Result<Com
 }
 
 /// Starts it and waits until there is an answer to `ask`. Where none comes, the log's end tells why.
-pub(crate) async fn start<T>(
+pub async fn start<T>(
     name: &'static str,
     command: &mut Command,
     log: &Path,
@@ -48,7 +48,7 @@ pub(crate) async fn start<T>(
     }
 }
 
-pub(crate) async fn is_ready(address: SocketAddr) -> bool {
+pub async fn is_ready(address: SocketAddr) -> bool {
     let request = http::request("GET", "/readyz", None, None);
     let ask = async {
         let mut connection = Connection::open(address).await?;
@@ -57,11 +57,11 @@ pub(crate) async fn is_ready(address: SocketAddr) -> bool {
     matches!(tokio::time::timeout(Duration::from_secs(2), ask).await, Ok(Ok(true)))
 }
 
-pub(crate) fn free_address() -> Result<SocketAddr, Fault> {
+pub fn free_address() -> Result<SocketAddr, Fault> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
-pub(crate) fn last_lines(log: &Path) -> String {
+pub fn last_lines(log: &Path) -> String {
     let text = std::fs::read(log).unwrap_or_default();
     let text = String::from_utf8_lossy(&text);
     let lines: Vec<&str> = text.lines().collect();

@@ -1,15 +1,15 @@
 //! Measures the product from outside, over HTTP, on the loopback interface: what a quote costs beside a bare
 //! echo server, how much memory a million quotes leave behind, and how the quote scales with routing rules; how
-//! many cards are prepared and how many bank transfers made, beside programs that only write the same rows.
+//! many cards are prepared and how many bank transfers made, beside programs that only write the same rows; what the
+//! same work costs with ever more transactions in the store.
 
-mod call;
 mod cell;
 mod comparison;
 mod databases;
 mod echo;
+mod filling;
+mod growth;
 mod histogram;
-mod http;
-mod launch;
 mod load;
 mod numbered;
 mod options;
@@ -17,7 +17,6 @@ mod pages;
 mod pgbench;
 mod plan;
 mod preparations;
-mod process;
 mod product;
 mod raw_postgres;
 mod raw_sqlite;
@@ -26,9 +25,6 @@ mod rows;
 mod rules;
 mod runner;
 mod sample;
-mod service;
-mod simulator;
-mod tenants;
 mod transfers;
 mod twin;
 
@@ -37,9 +33,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
-use tokio::signal::unix::{SignalKind, signal};
+use tollgate_bench::{Fault, call, http, launch, process, service, simulator, tenants, unless_stopped};
 
 use comparison::Comparison;
+use growth::GrowthOptions;
 use load::{Target, Until};
 use options::Options;
 use pages::PageOptions;
@@ -48,9 +45,6 @@ use product::Product;
 use report::{Report, Round};
 use sample::{Clock, Sample};
 use transfers::TransferOptions;
-
-/// A sentence for the person who runs the benchmark; nothing here is handled by kind.
-type Fault = Box<dyn std::error::Error + Send + Sync>;
 
 const QUOTE_PATH: &str = "/client/v1/fees/quote";
 const QUOTE_BODY: &[u8] = br#"{"amountMinor":"125000","currency":"USD","paymentMethod":"web_card","flow":"payment_component","metadata":{"orderId":"A-1001","tier":"gold"}}"#;
@@ -96,6 +90,8 @@ enum Mode {
     Transfers(TransferOptions),
     /// The pages of the console with a million transactions on SQLite and PostgreSQL.
     Pages(PageOptions),
+    /// The same work with ever more transactions on SQLite and PostgreSQL.
+    Growth(GrowthOptions),
     /// The echo server, started by the benchmark itself.
     #[command(hide = true)]
     Echo {
@@ -113,6 +109,7 @@ fn main() -> ExitCode {
         Some(Mode::Preparations(options)) => compare(preparations::measure(options), options.json),
         Some(Mode::Transfers(options)) => compare(transfers::measure(options), options.common.json),
         Some(Mode::Pages(options)) => drive(pages::measure(options)),
+        Some(Mode::Growth(options)) => drive(growth::measure(options)),
         None => run(&arguments),
     };
     match outcome {
@@ -155,17 +152,6 @@ fn compare(measurement: impl Future<Output = Result<Comparison, Fault>>, json: b
 fn drive<T>(measurement: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(measurement)
-}
-
-/// Does the work, unless somebody stops us. Then the work is dropped, and with it every child process and the data
-/// directory.
-async fn unless_stopped<T>(work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    tokio::select! {
-        outcome = work => outcome,
-        _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
-        _ = terminate.recv() => Err("terminated".into()),
-    }
 }
 
 async fn measure(arguments: &Arguments) -> Result<Report, Fault> {
@@ -287,6 +273,10 @@ mod tests {
         };
         assert_eq!((options.rounds, options.seconds, options.connections, options.json), (3, 2, 32, true));
         assert!(matches!(parse("bench transfers --wallets 10").unwrap().mode, Some(Mode::Transfers(_))));
+        let Some(Mode::Growth(_)) = parse("bench growth --sizes 10000,20000").unwrap().mode else {
+            panic!("not growth")
+        };
+        assert!(parse("bench growth --sizes 10").is_err());
         assert!(parse("bench transfers --wallets 1").is_err());
         assert!(parse("bench preparations --quotes 1").is_err());
         assert!(parse("bench --rounds 3 preparations").is_err());

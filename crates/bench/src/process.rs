@@ -9,20 +9,20 @@ const STOPPED_WITHIN: Duration = Duration::from_secs(15);
 const POLL: Duration = Duration::from_millis(2);
 
 /// Dropping it kills the child, so that an error on the way leaves nothing running.
-pub(crate) struct Process {
+pub struct Process {
     name: &'static str,
     child: Child,
 }
 
 impl Process {
-    pub(crate) fn spawn(name: &'static str, command: &mut Command) -> Result<Self, Fault> {
+    pub fn spawn(name: &'static str, command: &mut Command) -> Result<Self, Fault> {
         let program = command.get_program().to_string_lossy().into_owned();
         let child = command.spawn().map_err(|error| format!("{program} could not be started: {error}"))?;
         Ok(Self { name, child })
     }
 
     /// Asks again and again until there is an answer, the child has ended or the time is up.
-    pub(crate) async fn wait_for<T>(
+    pub async fn wait_for<T>(
         &mut self,
         limit: Duration,
         mut ask: impl AsyncFnMut() -> Option<T>,
@@ -43,7 +43,7 @@ impl Process {
     }
 
     /// Waits until the child has ended by itself.
-    pub(crate) async fn finish(mut self, limit: Duration) -> Result<ExitStatus, Fault> {
+    pub async fn finish(mut self, limit: Duration) -> Result<ExitStatus, Fault> {
         let deadline = Instant::now() + limit;
         loop {
             if let Some(status) = self.child.try_wait()? {
@@ -56,12 +56,12 @@ impl Process {
         }
     }
 
-    pub(crate) fn id(&self) -> u32 {
+    pub fn id(&self) -> u32 {
         self.child.id()
     }
 
     /// Asks the child to end as an operator would, and insists after a while.
-    pub(crate) async fn stop(mut self) -> Result<(), Fault> {
+    pub async fn stop(mut self) -> Result<(), Fault> {
         let id = self.child.id().to_string();
         Command::new("kill").args(["-TERM", &id]).stdin(Stdio::null()).status()?;
         let deadline = Instant::now() + STOPPED_WITHIN;
@@ -77,36 +77,40 @@ impl Process {
     }
 
     /// Resident memory in KiB.
-    pub(crate) fn memory_kib(&self) -> Result<u64, Fault> {
+    pub fn memory_kib(&self) -> Result<u64, Fault> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         parse_memory(&status).ok_or_else(|| "VmRSS is missing".into())
     }
 }
 
 /// Processor time a process has used so far, over all threads.
-pub(crate) fn processor_time(id: u32) -> Result<Duration, Fault> {
+pub fn processor_time(id: u32) -> Result<Duration, Fault> {
     Ok(stat(id)?.own)
 }
 
 /// The process that started this one.
-pub(crate) fn parent(id: u32) -> Result<u32, Fault> {
+pub fn parent(id: u32) -> Result<u32, Fault> {
     Ok(stat(id)?.parent)
 }
 
-/// Processor time that a process and its children have used so far, those that have ended included.
-pub(crate) fn family_processor_time(id: u32) -> Result<Duration, Fault> {
-    let mut sum = Duration::ZERO;
+/// The processes that a process has started and that still run.
+pub fn children(id: u32) -> Result<Vec<u32>, Fault> {
+    let mut children = Vec::new();
     for entry in std::fs::read_dir("/proc")? {
         let Some(child) = entry?.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         // A process may end between the list and the look.
-        if let Ok(stat) = stat(child)
-            && stat.parent == id
-        {
-            sum += stat.own;
+        if stat(child).is_ok_and(|stat| stat.parent == id) {
+            children.push(child);
         }
     }
+    Ok(children)
+}
+
+/// Processor time that a process and its children have used so far, those that have ended included.
+pub fn family_processor_time(id: u32) -> Result<Duration, Fault> {
+    let children: Duration = children(id)?.into_iter().flat_map(stat).map(|stat| stat.own).sum();
     let stat = stat(id)?;
-    Ok(sum + stat.own + stat.ended_children)
+    Ok(children + stat.own + stat.ended_children)
 }
 
 #[derive(Debug, PartialEq, Eq)]

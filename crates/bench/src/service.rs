@@ -14,27 +14,31 @@ use crate::process::Process;
 const FIRST_CHECK_MILLIS: &str = "3600000";
 
 /// What `tollgate serve` refuses to start without.
-pub(crate) struct Secrets {
+pub struct Secrets {
     master_key: String,
     admin_token: String,
 }
 
 /// Where an instance lives, and on which database.
-pub(crate) struct Place<'a> {
-    pub(crate) binary: &'a Path,
-    pub(crate) directory: PathBuf,
-    pub(crate) database_url: String,
+pub struct Place<'a> {
+    pub binary: &'a Path,
+    pub directory: PathBuf,
+    pub database_url: String,
+    /// Where it listens; a free address unless told.
+    pub listen: Option<SocketAddr>,
+    /// Settings beside those that every instance gets, and instead of them.
+    pub settings: &'a [(&'a str, &'a str)],
 }
 
 /// A running instance.
-pub(crate) struct Service {
-    pub(crate) process: Process,
-    pub(crate) address: SocketAddr,
+pub struct Service {
+    pub process: Process,
+    pub address: SocketAddr,
     admin_token: String,
 }
 
 impl Secrets {
-    pub(crate) fn generate(binary: &Path) -> Result<Self, Fault> {
+    pub fn generate(binary: &Path) -> Result<Self, Fault> {
         let generate = |what: &str| {
             let output = Command::new(binary).args(["generate", what]).output();
             let output = output.map_err(|error| format!("{}: {error}", binary.display()))?;
@@ -48,16 +52,16 @@ impl Secrets {
 
 impl Secrets {
     /// What opens the console.
-    pub(crate) fn admin_token(&self) -> &str {
+    pub fn admin_token(&self) -> &str {
         &self.admin_token
     }
 }
 
 impl Service {
     /// Starts it and waits until it is ready.
-    pub(crate) async fn start(place: &Place<'_>, secrets: &Secrets) -> Result<Self, Fault> {
+    pub async fn start(place: &Place<'_>, secrets: &Secrets) -> Result<Self, Fault> {
         std::fs::create_dir_all(&place.directory)?;
-        let address = launch::free_address()?;
+        let address = place.listen.map_or_else(launch::free_address, Ok)?;
         let log = place.directory.join("tollgate.log");
         let mut command = launch::command(place.binary, &place.directory, &log)?;
         command
@@ -68,14 +72,15 @@ impl Service {
             .env("TOLLGATE_MASTER_KEY", &secrets.master_key)
             .env("TOLLGATE_ADMIN_TOKEN", &secrets.admin_token)
             .env("TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS", "true")
-            .env("TOLLGATE_RESOLVER_FIRST_CHECK_MS", FIRST_CHECK_MILLIS);
+            .env("TOLLGATE_RESOLVER_FIRST_CHECK_MS", FIRST_CHECK_MILLIS)
+            .envs(place.settings.iter().copied());
         let ask = async || launch::is_ready(address).await.then_some(());
         let (process, ()) = launch::start("tollgate", &mut command, &log, ask).await?;
         Ok(Self { process, address, admin_token: secrets.admin_token.clone() })
     }
 
     /// The operator.
-    pub(crate) fn operator(&self) -> Caller {
+    pub fn operator(&self) -> Caller {
         Caller::new(self.address, &self.admin_token)
     }
 }

@@ -11,9 +11,9 @@ use crate::launch;
 use crate::process::Process;
 
 /// A running simulator.
-pub(crate) struct Simulator {
-    pub(crate) process: Process,
-    pub(crate) address: SocketAddr,
+pub struct Simulator {
+    pub process: Process,
+    pub address: SocketAddr,
     adapters: Adapters,
 }
 
@@ -26,7 +26,7 @@ struct Adapters {
 }
 
 impl Simulator {
-    pub(crate) async fn start(binary: &Path, directory: &Path) -> Result<Self, Fault> {
+    pub async fn start(binary: &Path, directory: &Path) -> Result<Self, Fault> {
         let log = directory.join("simulator.log");
         let mut command = launch::command(binary, directory, &log)?;
         command.args(["simulator", "--listen", "127.0.0.1:0"]);
@@ -36,12 +36,12 @@ impl Simulator {
         Ok(Self { process, address, adapters })
     }
 
-    pub(crate) fn stripe_key(&self) -> &str {
+    pub fn stripe_key(&self) -> &str {
         &self.adapters.stripe.1
     }
 
     /// The configuration that sends card payments to the provider named and transfers to the only one there is.
-    pub(crate) fn configuration(&self, cards: &str) -> Value {
+    pub fn configuration(&self, cards: &str) -> Value {
         let Adapters { stripe, square, increase } = &self.adapters;
         let fee = |provider: &str, method: &str, channel: &str| {
             json!({
@@ -85,8 +85,24 @@ impl Simulator {
         })
     }
 
+    /// Settles a bank transfer, of which webhooks tell this address from now on.
+    pub async fn settle_transfer(&self, id: &str, webhooks: &str) -> Result<(), Fault> {
+        let target = json!({"wire": "increase", "url": webhooks, "secret": "benchmark-webhook-secret"});
+        let target = serde_json::to_vec(&target)?;
+        let mut control = Caller::new(self.address, "none");
+        control.call("POST", "/control/webhooks", Some(&target)).await?;
+        let mut bank = Caller::new(self.address, &self.adapters.increase.1);
+        bank.call("POST", &format!("/increase/simulations/ach_transfers/{id}/settle"), Some(b"{}")).await?;
+        Ok(())
+    }
+
+    pub async fn send_no_webhooks(&self) -> Result<(), Fault> {
+        Caller::new(self.address, "none").call("DELETE", "/control/webhooks", None).await?;
+        Ok(())
+    }
+
     /// How many bank transfers it has accepted.
-    pub(crate) async fn transfers_accepted(&self) -> Result<u64, Fault> {
+    pub async fn transfers_accepted(&self) -> Result<u64, Fault> {
         let state = Caller::new(self.address, "none").call("GET", "/control/state?limit=0", None).await?;
         count_at(&state.body, "/increase/counts/ach_transfers")
     }

@@ -14,16 +14,16 @@ const AT_ONCE: usize = 16;
 
 /// An environment that can be used.
 #[derive(Clone)]
-pub(crate) struct Tenant {
-    pub(crate) environment_id: String,
-    pub(crate) secret_key: String,
+pub struct Tenant {
+    pub environment_id: String,
+    pub secret_key: String,
 }
 
 /// What is wanted: a name, and a configuration.
-pub(crate) type Wanted = (String, Arc<Value>);
+pub type Wanted = (String, Arc<Value>);
 
 /// Sets up an organization with an application with these environments, which are returned in the same order.
-pub(crate) async fn set_up(service: &Service, wanted: Vec<Wanted>) -> Result<Vec<Tenant>, Fault> {
+pub async fn set_up(service: &Service, wanted: Vec<Wanted>) -> Result<Vec<Tenant>, Fault> {
     let mut operator = service.operator();
     let organization =
         operator.send("POST", "/admin/v1/organizations", &json!({"name": "Benchmark"})).await?;
@@ -53,7 +53,7 @@ async fn environment(
 }
 
 /// Does something for each, a bounded number at once; the answers are in the order of the questions.
-pub(crate) async fn in_parallel<T, A, F>(all: Vec<T>, mut ask: impl FnMut(T) -> F) -> Result<Vec<A>, Fault>
+pub async fn in_parallel<T, A, F>(all: Vec<T>, mut ask: impl FnMut(T) -> F) -> Result<Vec<A>, Fault>
 where
     A: Send + 'static,
     F: Future<Output = Result<A, Fault>> + Send + 'static,

@@ -226,7 +226,7 @@ fn target(service: &Service, spread: Spread, senders: &[Sender]) -> Result<Targe
 
 /// What the product's own audit finds wrong.
 async fn audit(service: &Service, made: u64) -> Result<Vec<String>, Fault> {
-    let found = service.operator().call("GET", "/admin/v1/audit", None).await?.body;
+    let found = service.operator().call("GET", "/admin/v1/audit?full=true", None).await?.body;
     let mut failures = Vec::new();
     if found.pointer("/data/clean") != Some(&Value::Bool(true)) {
         let first = found.pointer("/data/findings/0").map(Value::to_string);

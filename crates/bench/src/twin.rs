@@ -79,7 +79,7 @@ impl<'a> Ground<'a> {
             (Kind::Postgres, Some(databases)) => databases.create("product", None).await?,
             (Kind::Postgres, None) => return Err("there is no PostgreSQL".into()),
         };
-        let place = Place { binary: self.binary, directory, database_url };
+        let place = Place { binary: self.binary, directory, database_url, listen: None, settings: &[] };
         let service = Service::start(&place, &self.secrets).await?;
         let set_up = set_up(&service).await?;
         service.process.stop().await?;

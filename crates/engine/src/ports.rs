@@ -4,6 +4,7 @@ mod audit_log;
 mod books;
 mod courier;
 mod erasure;
+mod health;
 mod host;
 mod inspection;
 mod limits;
@@ -26,6 +27,7 @@ pub use audit_log::{AuditLogFilter, AuditLogStore};
 pub use books::{BooksStore, NewCardPosting};
 pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
 pub use erasure::{Erased, ErasureStore, StoredCustomer};
+pub use health::{Attention, EnvironmentHealth, HealthQuery, WalletHealth};
 pub use host::{Host, Stopped, Task};
 pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore, ProviderCheckRecord};
 pub use limits::{LimitExceeded, LimitStore};
@@ -49,7 +51,7 @@ pub use provider::{
 };
 pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
 pub use reporting::{
-    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit,
+    Activity, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit,
 };
 pub use request_log::{ErrorGroup, KeyUse, LoggedRequest, QuoteCount, RequestFilter, RequestLogStore};
 pub use sealed::{SealedKind, SealedPlace, SealedStore, SealedValue};
@@ -60,8 +62,8 @@ pub use store::{
     StoreError,
 };
 pub use transfers::{
-    ApprovalQuery, Audit, AuditFinding, KeyedToken, NewTransfer, ReservationCancel, Reserved, Transfer,
-    TransferChange, TransferPosting, TransferProgress, TransferStore,
+    ApprovalQuery, Audit, AuditCheckpoint, AuditFinding, AuditScope, KeyedToken, NewTransfer,
+    ReservationCancel, Reserved, Transfer, TransferChange, TransferPosting, TransferProgress, TransferStore,
 };
 
 /// The time of day. Domain and engine never read a clock by themselves.

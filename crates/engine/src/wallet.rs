@@ -12,7 +12,7 @@ use crate::{
     audit_log::Audited,
     configure::Origin,
     engine::Engine,
-    ports::{AppliedMovement, Audit, LedgerLine, Moved, StoreError},
+    ports::{AppliedMovement, Audit, AuditScope, LedgerLine, Moved, StoreError},
 };
 
 /// What an operator asks.
@@ -59,8 +59,8 @@ pub enum MoveError {
 
 impl Engine {
     /// Recomputes the books from their entries and checks what must always hold.
-    pub async fn audit(&self) -> Result<Audit, StoreError> {
-        self.store.audit().await
+    pub async fn audit(&self, scope: AuditScope) -> Result<Audit, StoreError> {
+        self.store.audit(scope, self.clock.now()).await
     }
 
     /// Posts money into or out of a wallet, once per reference.

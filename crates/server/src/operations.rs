@@ -1,11 +1,9 @@
 //! What an operator's machinery asks: alive, ready, metrics.
 
-use std::time::Duration;
-
 use axum::{body::Body, extract::State, response::Response};
 use http::{HeaderValue, header};
+use prometheus_client::encoding::text::encode_eof;
 use serde::Serialize;
-use tokio::time::timeout;
 use utoipa::ToSchema;
 
 use crate::{
@@ -14,11 +12,8 @@ use crate::{
         error::ApiError,
         respond::{self, ApiResult},
     },
+    transport::state_metrics::ServiceState,
 };
-
-/// Environments whose rates are shown.
-const MAX_ENVIRONMENTS: usize = 200;
-const STORE_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How the process is.
 #[derive(Serialize, ToSchema)]
@@ -47,19 +42,10 @@ pub(crate) async fn metrics(State(app): State<SharedApp>) -> ApiResult {
     app.metrics.directory_version.set(version);
     app.metrics.directory_in_step.set(i64::from(directory.is_in_step()));
     app.metrics.set_dropped_requests(app.engine.dropped_requests());
-    let environments: Vec<_> = directory
-        .snapshot()
-        .environments()
-        .iter()
-        .take(MAX_ENVIRONMENTS)
-        .map(|view| view.environment.id)
-        .collect();
-    // A store that does not respond does not keep the rest from being scraped.
-    let counting = timeout(STORE_TIMEOUT, app.engine.recent_return_rates(environments)).await;
-    for (environment, rates) in counting.unwrap_or_default() {
-        app.metrics.set_return_rates(environment, &rates);
-    }
-    let text = app.metrics.render().map_err(|error| ApiError::internal(error.to_string()))?;
+    let state = ServiceState::read(&app.engine).await;
+    let mut text = String::new();
+    let rendered = app.metrics.render(&mut text).and_then(|()| state.render(&mut text));
+    rendered.and_then(|()| encode_eof(&mut text)).map_err(|error| ApiError::internal(error.to_string()))?;
     let mut response = Response::new(Body::from(text));
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));

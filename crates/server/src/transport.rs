@@ -10,5 +10,6 @@ pub(crate) mod own_host;
 pub(crate) mod poll_on_wake;
 pub(crate) mod request_log;
 pub(crate) mod service;
+pub(crate) mod state_metrics;
 pub(crate) mod stream;
 pub(crate) mod tls;

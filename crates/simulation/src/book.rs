@@ -53,6 +53,8 @@ pub(crate) struct TransferCase {
     pub(crate) answered: Answered,
     /// Statuses that were answered.
     pub(crate) said: BTreeSet<String>,
+    /// Dates of it that were answered.
+    pub(crate) dated: BTreeSet<String>,
     /// Requests of which it was said that they changed nothing.
     pub(crate) nothings: BTreeSet<String>,
     /// Whether its caller has ever asked for it to be canceled.
@@ -65,6 +67,8 @@ pub(crate) struct PaymentCase {
     pub(crate) reference: String,
     pub(crate) total: u64,
     pub(crate) said: BTreeSet<String>,
+    /// Dates of it that were answered.
+    pub(crate) dated: BTreeSet<String>,
     /// Refunds that were answered: references by key.
     pub(crate) refunds: BTreeMap<String, String>,
     /// Card tokens that were tried on it.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use http::Method;
 use serde_json::Value;
 use tollgate_domain::{card::Preparation, refund::RefundReport};
-use tollgate_engine::ports::{CardPayment, PaymentFilter};
+use tollgate_engine::ports::{AuditScope, CardPayment, PaymentFilter};
 
 use crate::{
     actors::{follower, operator},
@@ -17,15 +17,18 @@ use crate::{
 
 /// The books balance at every moment.
 pub(crate) async fn audit(cluster: &Cluster) {
-    match cluster.store.audit().await {
-        Ok(audit) => {
-            for finding in audit.findings {
-                cluster
-                    .world
-                    .violate("the ledger balances", format_args!("{}: {}", finding.subject, finding.problem));
+    for scope in [AuditScope::Recent, AuditScope::Everything] {
+        match cluster.store.audit(scope, cluster.world.clock(0)).await {
+            Ok(audit) => {
+                for finding in audit.findings {
+                    cluster.world.violate(
+                        "the ledger balances",
+                        format_args!("{}: {}", finding.subject, finding.problem),
+                    );
+                }
             }
+            Err(error) => cluster.world.violate("the ledger balances", error),
         }
-        Err(error) => cluster.world.violate("the ledger balances", error),
     }
 }
 
@@ -191,6 +194,7 @@ async fn transfers(cluster: &Arc<Cluster>) {
             world.violate("only the provider's validation rejects", format_args!("{caller} was never sent"));
         }
         check_moves(world, &caller, &reference, found, &case.said);
+        check_dates(world, &caller, answer.text("/data/createdAt"), &case.dated);
     }
 }
 
@@ -239,6 +243,7 @@ async fn payments(cluster: &Arc<Cluster>) {
             world.violate("refunds are in the books", format_args!("{caller}: {refunded}, not {paid:?}"));
         }
         check_moves(world, &caller, reference, found, &case.said);
+        check_dates(world, &caller, answer.text("/data/transaction/createdAt"), &case.dated);
     }
 }
 
@@ -386,6 +391,15 @@ fn check_moves(
             "every change is told",
             format_args!("{caller} was answered {untold}, and told {told:?}"),
         );
+    }
+}
+
+/// Every answer had the date that was recorded, also where nothing could be recorded yet. What was looked at and then never
+/// paid has none.
+fn check_dates(world: &World, caller: &str, recorded: &str, answered: &std::collections::BTreeSet<String>) {
+    if let Some(other) = answered.iter().find(|date| *date != recorded && !recorded.is_empty()) {
+        world
+            .violate("an answer is true when it is given", format_args!("{caller}: {other}, not {recorded}"));
     }
 }
 

@@ -74,6 +74,7 @@ fn made(
         case.answered = Answered::Made;
     }
     case.created += u32::from(answer.status == 201);
+    case.dated.insert(answer.text("/data/transaction/createdAt").to_owned());
     if case.created > 1 {
         faults.push(("one key, one creation", "answered 201 twice".to_owned()));
     }
@@ -180,6 +181,7 @@ fn confirmed(
                 faults.push(("an answer is true when it is given", format!("{status} {failure}")));
             }
             case.said.insert(status);
+            case.dated.insert(answer.text("/data/transaction/createdAt").to_owned());
         }
         404 => faults.push(("what was prepared can be found", answer.code().to_owned())),
         422 => faults.push(("only the provider's validation rejects", answer.text("/message").to_owned())),

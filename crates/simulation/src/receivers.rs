@@ -52,8 +52,11 @@ impl ModelCourier {
         let before = receiver.insert(id.clone(), outbound.body.clone());
         drop(book);
         self.0.note(format_args!("delivers {id} to {}", outbound.url));
-        if before.is_some_and(|before| before != outbound.body) {
-            world.violate("an event reads the same however often", id);
+        if let Some(before) = before.filter(|before| *before != outbound.body) {
+            let [before, now] =
+                [before, outbound.body.clone()].map(|body| String::from_utf8_lossy(&body).into_owned());
+            world
+                .violate("an event reads the same however often", format_args!("{id}: {before}, then {now}"));
         }
     }
 }

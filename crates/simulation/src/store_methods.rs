@@ -178,7 +178,7 @@ through! {
         Read waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
-        Read audit() -> Audit;
+        Write audit(scope: AuditScope, now: Timestamp) -> Audit;
     }
 
     async fn reserve_transfer(
@@ -287,7 +287,6 @@ through! {
         Read past_payments(
             environment: EnvironmentId, method: Option<tollgate_domain::PaymentMethod>, limit: u32
         ) -> Vec<PastPayment>;
-        Read attention(environment: EnvironmentId, most: u32) -> Attention;
     }
 
     // A help for people, of which nothing else depends: no fault is drawn for it.
@@ -311,11 +310,17 @@ through! {
 through! {
     InspectionStore {
         Read diagnose(now: Timestamp) -> Diagnosis;
+        Read backlog(now: Timestamp) -> Vec<Backlog>;
+        Read environment_health(query: &HealthQuery) -> Vec<EnvironmentHealth>;
         Read postings_of(
             environment: EnvironmentId, currency: Currency, reference: ServiceReference
         ) -> Vec<LedgerLine>;
         Write put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
         Read provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+    }
+
+    fn queued_units(&self) -> usize {
+        self.inner.queued_units()
     }
 }
 

@@ -72,7 +72,8 @@ use tollgate_domain::{
     tenant::{Application, Environment, EnvironmentName, KeyKind, KeyRecord, Organization},
 };
 use tollgate_engine::ports::{
-    ConfigChange, ConfigPut, Created, DirectoryVersion, Issued, Moved, Page, Store,
+    Attention, ConfigChange, ConfigPut, Created, DirectoryVersion, EnvironmentHealth, HealthQuery, Issued,
+    Moved, Page, Store,
 };
 
 /// Makes one test of each function of the suite. `$database` names an async function, seen from a submodule, that
@@ -142,6 +143,7 @@ macro_rules! conformance_suite {
                 a_caller_who_leaves_disturbs_nobody;
             reservations:
                 what_was_not_sent_is_taken_back, what_has_changed_is_not_taken_back,
+                a_change_is_about_the_reservation_it_was_decided_on,
                 taking_back_and_changing_exclude_one_another;
             limits:
                 a_limit_is_reached_to_the_last_cent, a_transfer_counts_once, what_fails_is_given_back,
@@ -150,7 +152,8 @@ macro_rules! conformance_suite {
             transfer_model:
                 random_lives_agree_with_a_model;
             audit:
-                an_empty_database_is_clean, everything_is_counted, large_sums_are_added_up;
+                an_empty_database_is_clean, everything_is_counted, an_audit_goes_on_from_the_last,
+                a_posting_with_an_early_id_is_not_skipped, large_sums_are_added_up;
             transactions:
                 lists_agree_with_a_model, a_list_has_exact_ends, a_list_follows_the_status;
             events:
@@ -180,7 +183,7 @@ macro_rules! conformance_suite {
             records:
                 a_key_keeps_its_first_customer_token, a_payment_without_events_is_indexed_on_request, events_are_digested_once, activity_is_added_up_by_the_hour, sums_end_at_the_largest_number,
                 payments_are_found_by_their_terms, what_is_found_comes_in_pages, past_payments_are_the_newest,
-                attention_is_counted_up_to_a_limit, parts_of_references_terms_disputes_and_customers_are_found;
+                attention_is_counted_up_to_a_limit, wallets_know_what_was_spent, parts_of_references_terms_disputes_and_customers_are_found;
             inspection:
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
                 the_last_check_of_a_provider_stays;
@@ -259,6 +262,20 @@ pub fn random() -> (u64, StdRng) {
 impl Nodes {
     pub fn new(one: Arc<dyn Store>, two: Arc<dyn Store>) -> Self {
         Self { one, two, made: Arc::default() }
+    }
+
+    /// How an environment stands, with everything that was ever spent.
+    pub async fn health(&self, environment: EnvironmentId, most: u32) -> EnvironmentHealth {
+        let ever = Timestamp::from_unix_millis(0)..Timestamp::from_unix_millis(i64::MAX);
+        let query = HealthQuery { environments: vec![environment], most, failing_from: 3, spending: ever };
+        let found = self.two.environment_health(&query).await.unwrap();
+        let [health] = <[_; 1]>::try_from(found).unwrap();
+        assert_eq!(health.environment, environment);
+        health
+    }
+
+    pub async fn attention(&self, environment: EnvironmentId, most: u32) -> Attention {
+        self.health(environment, most).await.attention
     }
 
     /// Bytes that make an id later than all before; no test needs luck.

@@ -101,7 +101,7 @@ impl PostgresStore {
         let connector = Connector::new(url, settings)?;
         let failed = |reason: String| OpenError::Server { url: url.clone(), reason };
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-        let manager = Manager::from_config(connector.config.clone(), connector.tls.clone(), recycling);
+        let manager = Manager::from_connect(tokio_postgres::Config::new(), connector.clone(), recycling);
         // Several addresses may have to be tried until one answers.
         let create_timeout = settings.connect_timeout.saturating_mul(2);
         let pool = Pool::builder(manager)
@@ -142,10 +142,9 @@ impl PostgresStore {
 const WRITE: &str = "BEGIN";
 const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
-/// It reads everything, which may take longer than any unit of work may: some millions of postings in a minute. Whatever the
-/// server believes of the tables, they are to be joined whole rather than row by row.
+/// It may read everything, which may take longer than any unit of work may: some millions of postings in a minute.
 const AUDIT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; \
-     SET LOCAL work_mem = '64MB'; SET LOCAL enable_nestloop = off; SET LOCAL enable_mergejoin = off";
+     SET LOCAL work_mem = '64MB'; SET LOCAL jit = off";
 const AUDIT_LIMIT: Duration = Duration::from_mins(30);
 
 /// All look-ups are by index, also where the server made its plan while next to nothing was there.
@@ -194,6 +193,10 @@ impl Driver for Postgres {
             return Ok(());
         }
         Err(StoreError::Unavailable("the database takes no writes".to_owned()))
+    }
+
+    fn queued_units(&self) -> usize {
+        self.pool.status().waiting
     }
 
     fn change_signal(&self) -> Box<dyn ChangeSignal> {

@@ -169,6 +169,9 @@ pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
     /// Whoever waits for changes of the directory.
     fn change_signal(&self) -> Box<dyn ChangeSignal>;
 
+    /// Units that wait for their turn on this node.
+    fn queued_units(&self) -> usize;
+
     /// What the database says of itself.
     fn diagnose(&self, now: Timestamp) -> impl Future<Output = Result<Diagnosis, StoreError>> + Send;
 

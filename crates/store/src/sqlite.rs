@@ -141,6 +141,10 @@ impl Driver for Sqlite {
         Ok(())
     }
 
+    fn queued_units(&self) -> usize {
+        self.writer.queued_units()
+    }
+
     fn change_signal(&self) -> Box<dyn ChangeSignal> {
         self.announcer.waiter()
     }

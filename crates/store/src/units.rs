@@ -15,6 +15,7 @@ pub(crate) mod endpoints;
 pub(crate) mod erasure;
 pub(crate) mod events;
 pub(crate) mod exceptions;
+pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod out_events;

@@ -19,7 +19,7 @@ use tollgate_store::{
     OpenError, Options,
     conformance::{
         Nodes, at,
-        audit::every_damage_is_found,
+        audit::{damage_is_found_when_it_is_looked_for, every_damage_is_found},
         audit_log::{every_tampering_is_found, new_entry},
         created,
         erasure::{CANARY, somebody},
@@ -292,6 +292,16 @@ async fn every_damage_to_the_books_is_found() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn damage_to_the_books_is_found_when_it_is_looked_for() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let stranger = folder.stranger();
+    stranger.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+    let behind = async |sql: &str| stranger.execute_batch(sql).unwrap();
+    damage_is_found_when_it_is_looked_for(&nodes(&store), behind).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_tampering_with_the_audit_log_is_found() {
     let folder = Folder::new();
     let store = folder.open().await;
@@ -410,6 +420,8 @@ async fn another_schema_is_refused() {
 async fn what_was_there_before_is_found_and_counted() {
     let folder = Folder::new();
     let before = upgrade::before(&nodes(&folder.open().await)).await;
+    let order = "DROP TRIGGER ledger_postings_are_ordered; DROP TRIGGER card_postings_are_ordered; DROP TABLE posting_order";
+    folder.stranger().execute_batch(order).unwrap();
     folder.stranger().execute_batch(upgrade::UNDO).unwrap();
     upgrade::after(&nodes(&folder.open().await), &before).await;
 }

@@ -305,6 +305,7 @@ impl<'e> TransferUpdate<'e> {
         let change = TransferChange {
             id: engine.new_id(ChangeId::new)?,
             from_revision: self.from_revision,
+            reservation: (self.from_revision == 0).then_some(transfer.transaction),
             at,
             state: (self.moved || self.is_corrected || self.is_announced).then(|| transfer.state.clone()),
             progress: transfer.progress.clone(),

@@ -147,7 +147,10 @@ impl Engine {
         logs: &[CallLog],
         request: Option<&str>,
     ) -> Result<Option<CardPayment>, StoreError> {
-        let at = self.clock.now();
+        // Not before the last change, even if the clock of the server that recorded it is ahead.
+        let changed_at = payment.transaction.as_ref().map(|transaction| transaction.updated_at);
+        let now = self.clock.now();
+        let at = changed_at.map_or(now, |changed_at| now.max(changed_at));
         let from = &payment.order.provider;
         self.note_calls(order.environment, from, Some(order.id.to_bytes()), logs);
         let mut lines = timeline::calls(logs, from, at);

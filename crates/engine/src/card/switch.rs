@@ -168,13 +168,16 @@ impl Engine {
         };
         let next = next.filter(|_| fallback.rules.is_in_time());
         let mut next = next.ok_or_else(|| unfinished(id, unavailable_now()))?;
+        // Events up to this moment show the provider it leaves, even if the clock of the server that wrote them is ahead.
+        let changed_at = payment.transaction.as_ref().map(|transaction| transaction.updated_at);
+        let last_event = changed_at.max(payment.progress.prepared_at).unwrap_or(payment.order.created_at);
         next.order.route.left.push(LeftTarget {
             provider: payment.order.provider.clone(),
             channel: payment.order.channel,
             fee: payment.order.fee,
             prepared_at: payment.progress.prepared_at,
             expires_at: payment.order.expires_at,
-            until: self.clock.now(),
+            until: self.clock.now().max(last_event),
         });
         let progress = self.untouched_with_lease();
         let moved = self.reroute(payment, next.order, progress, &logs, Some(request)).await;

@@ -1,11 +1,11 @@
 //! A change of a payment under construction: what is decided is collected here and committed whole.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use tollgate_domain::{
-    Timestamp,
+    Flow, Timestamp,
     books::{self, PaymentRecords},
     card::{Attempt, Discrepancy, Preparation, ProviderReport, Trigger},
     event::EventKind,
@@ -69,10 +69,11 @@ pub(super) struct PaymentUpdate<'e> {
 impl<'e> PaymentUpdate<'e> {
     /// A decision about `payment` as it was just read.
     pub(super) fn of(engine: &'e Engine, payment: CardPayment, request: Option<&str>) -> Self {
+        let now = engine.clock.now();
         Self {
             engine,
             from_revision: payment.revision,
-            at: engine.clock.now(),
+            at: now.max(no_earlier_than(&payment).unwrap_or(now)),
             request: request.map(str::to_owned),
             before: payment.transaction.as_ref().map(|transaction| transaction.state.clone()),
             counted: counts(&payment),
@@ -177,14 +178,22 @@ impl<'e> PaymentUpdate<'e> {
         // A transaction that moved is a new matter: what was tried before does not slow down the next check.
         self.payment.progress.tries = 0;
         let id = before_id(&self.payment);
-        let recorded = CardTransaction {
-            id,
-            state: state.clone(),
-            created_at: self.payment.transaction.as_ref().map_or(self.at, |it| it.created_at),
-            updated_at: self.at,
-        };
+        let recorded =
+            CardTransaction { id, state: state.clone(), created_at: self.began_at(), updated_at: self.at };
         self.payment.transaction = Some(recorded);
         self.transaction = Some((id, state));
+    }
+
+    /// The date of the transaction. A component is confirmed by a request, and its answer must have the date that will be
+    /// recorded also where nothing can be recorded now: so it has that of the payment. A hosted checkout becomes a
+    /// transaction when it is found to be paid.
+    fn began_at(&self) -> Timestamp {
+        let order = &self.payment.order;
+        match &self.payment.transaction {
+            Some(recorded) => recorded.created_at,
+            None if order.flow == Flow::PaymentComponent => order.created_at,
+            None => self.at,
+        }
     }
 
     /// A charge has been sent, or may have been, and its outcome is not known: from now on there is a transaction, under
@@ -400,13 +409,14 @@ impl<'e> PaymentUpdate<'e> {
     }
 
     async fn commit_now(self) -> Result<Option<CardPayment>, StoreError> {
-        let postings = self.postings()?;
+        let (postings, began_at) = (self.postings()?, self.began_at());
         let Self { engine, mut payment, from_revision, at, request, .. } = self;
         let entries = engine.entries(self.lines, request.as_deref())?;
         let exceptions = engine.exceptions_of(self.discrepancies, at)?;
         let transaction = match self.transaction {
             Some((id, state)) if id == UNRECORDED => {
-                let id = engine.new_id(TransactionId::new)?;
+                // Lists are in the order of ids, and are filtered by date.
+                let id = engine.new_id(|_, random| TransactionId::new(began_at, random))?;
                 if let Some(recorded) = &mut payment.transaction {
                     recorded.id = id;
                 }
@@ -437,6 +447,7 @@ impl<'e> PaymentUpdate<'e> {
             at,
             progress: payment.progress.clone(),
             transaction,
+            began_at,
             attempt: self.attempt,
             refunds: self.refunds.into_iter().map(|(_, refund)| refund).collect(),
             disputes: self.disputes,
@@ -480,6 +491,17 @@ fn counts(payment: &CardPayment) -> bool {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     limit::card_counts(payment.progress.preparation, status)
 }
+
+/// A change of a payment that was or can be switched to another provider is dated after the changes before it, even if the
+/// servers' clocks differ: by its date, an event shows the provider the payment was at.
+fn no_earlier_than(payment: &CardPayment) -> Option<Timestamp> {
+    let declined =
+        payment.transaction.as_ref().filter(|transaction| transaction.state.status == Status::Failed);
+    let left = payment.order.route.left.last().map(|left| left.until.saturating_add(TICK));
+    left.max(declined.map(|transaction| transaction.updated_at))
+}
+
+const TICK: Duration = Duration::from_millis(1);
 
 /// Stands in for the id of a transaction that is not recorded yet, until the commit draws one.
 const UNRECORDED: TransactionId = TransactionId::from_bytes([0; 16]);

@@ -3,14 +3,12 @@
 
 use std::time::Duration;
 
-use tollgate_domain::{
-    Currency, Minor, PaymentMethod, Timestamp, event::EventKind, ledger::Balances, transaction::Status,
-};
+use tollgate_domain::{Timestamp, id::EnvironmentId};
 
 use super::{Area, Check, disputes, providers, returns, unreachable};
 use crate::{
     engine::Engine,
-    ports::{Activity, Attention, Endpoint, StoreError},
+    ports::{Attention, Backlog, Endpoint, EnvironmentHealth, HealthQuery, StoreError, WalletHealth},
     snapshot::EnvironmentView,
 };
 
@@ -35,24 +33,42 @@ impl Engine {
         checks.into_iter().map(|check| check.of(view.environment.id)).collect()
     }
 
+    /// How environments stand: what the checks are made of, and what metrics show.
+    pub async fn environment_health(
+        &self,
+        environments: Vec<EnvironmentId>,
+    ) -> Result<Vec<EnvironmentHealth>, StoreError> {
+        let now = self.clock.now();
+        let spending = now.saturating_sub(DAY)..now;
+        let query = HealthQuery { environments, most: MAX_COUNTED, failing_from: NOTABLE_FAILURES, spending };
+        self.store.environment_health(&query).await
+    }
+
+    /// Due work that nobody has taken.
+    pub async fn backlog(&self) -> Result<Vec<Backlog>, StoreError> {
+        self.store.backlog(self.clock.now()).await
+    }
+
+    /// Units of work that wait for the store on this node.
+    pub fn queued_units(&self) -> usize {
+        self.store.queued_units()
+    }
+
     async fn stored_checks(&self, view: &EnvironmentView) -> Result<Vec<Check>, StoreError> {
         let (id, now) = (view.environment.id, self.clock.now());
         let mut checks = Vec::new();
         for record in self.store.provider_checks(id).await? {
             checks.extend(providers::last_check(&record, view));
         }
-        let attention = self.store.attention(id, MAX_COUNTED).await?;
-        checks.extend(waiting_checks(&attention, now));
-        checks.extend(disputes::check(&attention, now));
-        checks.extend(counted_checks(&attention));
+        if let Some(health) = self.environment_health(vec![id]).await?.pop() {
+            checks.extend(waiting_checks(&health.attention, now));
+            checks.extend(disputes::check(&health.attention, now));
+            checks.extend(counted_checks(&health.attention));
+            checks.extend(health.wallets.iter().filter_map(wallet_check));
+        }
         checks.extend(self.store.endpoints(id).await?.iter().filter_map(endpoint_check));
         let thresholds = &view.configuration.settings.return_rates;
         checks.extend(returns::checks(&self.return_rates(id).await?, thresholds));
-        let activity = self.store.activity(id, now.saturating_sub(DAY), now).await?;
-        for currency in self.store.wallet_currencies(id).await? {
-            let balances = self.store.balances(id, currency).await?;
-            checks.extend(balances.and_then(|balances| wallet_check(currency, &balances, &activity)));
-        }
         Ok(checks)
     }
 }
@@ -167,33 +183,18 @@ fn endpoint_check(endpoint: &Endpoint) -> Option<Check> {
 }
 
 /// A wallet that would not last another day like the last one.
-fn wallet_check(currency: Currency, balances: &Balances, activity: &[Activity]) -> Option<Check> {
-    let spent = Minor::new(u64::try_from(spent(currency, activity)).ok()?)?;
-    if balances.available >= spent {
+fn wallet_check(wallet: &WalletHealth) -> Option<Check> {
+    if !wallet.is_low() {
         return None;
     }
+    let currency = wallet.currency;
     let finding = format!(
         "the {currency} wallet has {} available, less than the {} spent in the last 24 hours",
-        currency.decimal(balances.available),
-        currency.decimal(spent)
+        currency.decimal(wallet.balances.available),
+        currency.decimal(wallet.spent)
     );
     let advice = "add funds with `tollgate wallet fund`; transfers are rejected once it is empty";
     Some(Check::warning("wallets", finding, advice).about(Area::Wallets, 1))
-}
-
-/// What transfers took out of a wallet.
-fn spent(currency: Currency, activity: &[Activity]) -> i128 {
-    let is_spending = |cell: &&Activity| {
-        cell.currency == currency
-            && cell.method == PaymentMethod::Ach
-            && cell.kind == EventKind::Transaction(Status::Pending)
-    };
-    activity.iter().filter(is_spending).fold(0, |sum, cell| {
-        let cell = i128::from(cell.principal_minor)
-            .saturating_add(cell.platform_fee_minor.into())
-            .saturating_add(cell.organization_fee_minor.into());
-        sum.saturating_add(cell)
-    })
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tollgate_domain::{Currency, ServiceReference, Timestamp, id::EnvironmentId};
 
-use super::{LedgerLine, ProviderCheck, StoreError};
+use super::{EnvironmentHealth, HealthQuery, LedgerLine, ProviderCheck, StoreError};
 
 /// What a store says of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +84,16 @@ pub trait InspectionStore: Send + Sync + 'static {
     /// Looks at the database and its settings; work counts as due if it was so at `now`. May write beside a database
     /// file to time its disk, and changes nothing in it.
     async fn diagnose(&self, now: Timestamp) -> Result<Diagnosis, StoreError>;
+
+    /// The due work of [`Diagnosis::backlog`] alone, without touching the disk.
+    async fn backlog(&self, now: Timestamp) -> Result<Vec<Backlog>, StoreError>;
+
+    /// How environments stand, those that exist, with a number of statements that does not depend on how many they are
+    /// where statements are round trips, and each by ranges of indexes.
+    async fn environment_health(&self, query: &HealthQuery) -> Result<Vec<EnvironmentHealth>, StoreError>;
+
+    /// Units of work that wait on this node for the one who writes, or for a connection.
+    fn queued_units(&self) -> usize;
 
     /// The entries of every posting that a payment has in the books, the newest posting first.
     async fn postings_of(

@@ -119,8 +119,10 @@ pub struct PaymentChange {
     /// Where the payment stands from now on.
     pub progress: Progress,
     /// The transaction from now on: inserted under this id if there is none, otherwise its state is replaced (its id
-    /// and moment of recording stay). `None` leaves it as it is.
+    /// and its date stay). `None` leaves it as it is.
     pub transaction: Option<(TransactionId, TransactionState)>,
+    /// The date of a transaction that this inserts.
+    pub began_at: Timestamp,
     /// An attempt to add, or to replace by its number.
     pub attempt: Option<Attempt>,
     /// Refunds to add, or to replace by their ids.

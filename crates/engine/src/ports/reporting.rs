@@ -83,35 +83,6 @@ pub struct PastPayment {
     pub fee: FeeSnapshot,
 }
 
-/// What waits for a person, counted up to a limit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Attention {
-    /// Card payments that say why they wait.
-    pub waiting_payments: u32,
-    /// When the oldest of them was made.
-    pub oldest_waiting_payment: Option<Timestamp>,
-    /// Transfers that say why they wait.
-    pub waiting_transfers: u32,
-    /// When the oldest of them was made.
-    pub oldest_waiting_transfer: Option<Timestamp>,
-    /// Discrepancies that are still open.
-    pub open_exceptions: u32,
-    /// Deliveries that were given up.
-    pub parked_deliveries: u32,
-    /// Endpoints that are told nothing.
-    pub disabled_endpoints: u32,
-    /// Events of providers that are stored and not applied yet.
-    pub waiting_provider_events: u32,
-    /// Events of providers that failed too often and wait for an operator.
-    pub parked_provider_events: u32,
-    /// Transfers that wait for people's approval.
-    pub open_approvals: u32,
-    /// Disputes that are not decided.
-    pub open_disputes: u32,
-    /// Until when the next of those that want evidence wants it, where the provider said so.
-    pub respond_by: Option<Timestamp>,
-}
-
 /// The part of the store that finds and adds up.
 #[async_trait]
 pub trait ReportingStore: Send + Sync + 'static {
@@ -186,7 +157,4 @@ pub trait ReportingStore: Send + Sync + 'static {
         method: Option<PaymentMethod>,
         limit: u32,
     ) -> Result<Vec<PastPayment>, StoreError>;
-
-    /// What waits in an environment for a person; each is counted up to `most`.
-    async fn attention(&self, environment: EnvironmentId, most: u32) -> Result<Attention, StoreError>;
 }

@@ -122,6 +122,9 @@ pub struct TransferChange {
     pub id: ChangeId,
     /// The revision it was decided on. Another revision in the store means the decision is out of date.
     pub from_revision: u64,
+    /// The reservation it was decided on, while that can be taken back: another one under the same reference, perhaps at
+    /// another provider, means the decision is out of date. `None` where there can be no other.
+    pub reservation: Option<TransactionId>,
     pub at: Timestamp,
     /// The transaction's state from now on; `None` leaves it.
     pub state: Option<TransactionState>,
@@ -169,17 +172,40 @@ pub struct AuditFinding {
     pub problem: String,
 }
 
+/// How much an audit verifies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuditScope {
+    /// What was written since the last audit that found nothing; everything if there was none.
+    Recent,
+    /// Everything, and that what was verified before has not changed since.
+    Everything,
+}
+
+/// What audits have verified so far.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditCheckpoint {
+    /// When the last audit found nothing.
+    pub at: Timestamp,
+    /// When the last audit of everything did.
+    pub full_at: Timestamp,
+    pub postings: u64,
+    /// Postings of card payments.
+    pub card_postings: u64,
+}
+
 /// What an audit looked at, and what it found.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Audit {
     /// How many wallets were added up.
     pub wallets: u64,
-    /// How many postings.
+    /// How many postings were verified now.
     pub postings: u64,
-    /// How many transfers.
+    /// How many transfers these are about.
     pub transfers: u64,
-    /// Postings of card payments.
+    /// Postings of card payments that were verified now.
     pub card_postings: u64,
+    /// What was verified before and not again; none if everything was.
+    pub earlier: Option<AuditCheckpoint>,
     /// What is wrong; at most a thousand things.
     pub findings: Vec<AuditFinding>,
 }
@@ -290,5 +316,8 @@ pub trait TransferStore: Send + Sync + 'static {
     /// each balance is the sum of its entries and, but for the outside world's side, never negative; what is reserved is
     /// the total debit of the open transfers; what is settled out and earned in fees is that of the succeeded ones; and
     /// every transfer has exactly the postings its status demands. One consistent read.
-    async fn audit(&self) -> Result<Audit, StoreError>;
+    ///
+    /// An audit that finds nothing leaves its balances as a checkpoint. The next one adds to them what was committed since,
+    /// in whichever order, and looks only at that; a change of what came before is for [`AuditScope::Everything`] to find.
+    async fn audit(&self, scope: AuditScope, now: Timestamp) -> Result<Audit, StoreError>;
 }

@@ -31,6 +31,8 @@ pub enum ProviderState {
 }
 
 impl ProviderState {
+    pub const ALL: [&'static str; 3] = ["ready", "degraded", "down"];
+
     /// The name in the API.
     pub const fn as_str(self) -> &'static str {
         match self {

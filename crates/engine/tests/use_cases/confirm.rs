@@ -20,10 +20,15 @@ fn status(confirmed: &Confirmed) -> Status {
 /// A final status in an answer was also sent as an event; an unknown outcome is answered as still open.
 async fn check_answers(world: &World, id: PaymentId, answers: &[Option<Answer>]) {
     let reported = world.event_kinds(ServiceReference::Card(id)).await;
+    let recorded = world.store.payment(world.environment, id).await.unwrap();
     for confirmed in answers.iter().flatten().filter_map(|answer| answer.as_ref().ok()) {
         let kind = format!("transaction.{}", status(confirmed).as_str());
         let is_open = status(confirmed).is_open();
         assert!(is_open || reported.contains(&kind.as_str()), "answered {kind}, reported {reported:?}");
+        if let Some(recorded) = recorded.as_ref().and_then(|payment| payment.transaction.as_ref()) {
+            let answered = confirmed.payment.transaction.as_ref().map(|transaction| transaction.created_at);
+            assert_eq!(answered, Some(recorded.created_at), "{:?}", recorded.state);
+        }
     }
     if let [_, again] = answers {
         assert!(matches!(again, Some(Ok(_))), "{again:?}");

@@ -1,11 +1,15 @@
-//! `GET /admin/v1/audit`: every balance recomputed from its entries, every invariant checked.
+//! `GET /admin/v1/audit`: every balance recomputed from its entries, every invariant checked, from the last audit on or, with
+//! `?full=true`, from the beginning.
 
 use data_encoding::HEXLOWER;
 use serde::Serialize;
+use tollgate_engine::ports::AuditScope;
 use utoipa::ToSchema;
 
 use crate::{
     admin_api::operator::Operator,
+    json::timestamp::rfc3339,
+    reference::scalars,
     response::respond::{self, ApiResult},
 };
 
@@ -18,8 +22,24 @@ pub(crate) struct AuditResponse {
     postings: u64,
     transfers: u64,
     card_postings: u64,
+    /// What was verified before and not again; null if everything was verified.
+    #[schema(required)]
+    earlier: Option<EarlierResponse>,
     findings: Vec<FindingResponse>,
     audit_log: AuditLogResponse,
+}
+
+/// What earlier audits have verified.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = EarlierAudits)]
+pub(crate) struct EarlierResponse {
+    #[schema(value_type = scalars::Moment)]
+    verified_at: String,
+    #[schema(value_type = scalars::Moment)]
+    full_at: String,
+    postings: u64,
+    card_postings: u64,
 }
 
 /// What the audit log's chain was found to be.
@@ -44,7 +64,13 @@ pub(crate) struct FindingResponse {
 }
 
 pub(crate) async fn run(operator: Operator) -> ApiResult {
-    let audit = operator.app.engine.audit().await?;
+    let mut query = operator.query();
+    let scope = match query.value("full") {
+        Some(true) => AuditScope::Everything,
+        _ => AuditScope::Recent,
+    };
+    query.finish()?;
+    let audit = operator.app.engine.audit(scope).await?;
     let findings = audit.findings.into_iter().map(|finding| FindingResponse {
         environment_id: finding.environment.to_string(),
         subject: finding.subject,
@@ -58,6 +84,12 @@ pub(crate) async fn run(operator: Operator) -> ApiResult {
         postings: audit.postings,
         transfers: audit.transfers,
         card_postings: audit.card_postings,
+        earlier: audit.earlier.map(|earlier| EarlierResponse {
+            verified_at: rfc3339(earlier.at),
+            full_at: rfc3339(earlier.full_at),
+            postings: earlier.postings,
+            card_postings: earlier.card_postings,
+        }),
         findings,
         audit_log: AuditLogResponse {
             entries: chain.entries,

@@ -412,7 +412,12 @@ fn oversight(schemas: &mut Schemas) -> [Described; 9] {
             .takes::<EraseBody<'_>>(schemas, json!({"externalCustomerId": "cust_42"}))
             .answers::<ErasureResponse>(schemas, StatusCode::OK),
         operation("audit", OPERATIONS, AdminToken, "Audit the ledger")
-            .says("Recomputes every balance from its entries and checks every invariant.")
+            .says(
+                "Recomputes every balance from its entries and checks every invariant. An audit that finds nothing leaves a \
+                 checkpoint, and the next one verifies what was written since; `earlier` says what it relies on. Whether \
+                 something older was tampered with is for `full` to find.",
+            )
+            .with(parameters::audit())
             .answers::<AuditResponse>(schemas, StatusCode::OK),
         operation("rekey", OPERATIONS, AdminToken, "Encrypt under the current master key")
             .says(

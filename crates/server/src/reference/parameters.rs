@@ -147,6 +147,12 @@ pub(crate) fn payments() -> Vec<Value> {
     parameters
 }
 
+/// How much an audit verifies.
+pub(crate) fn audit() -> [Value; 1] {
+    let about = "Verifies everything, whatever was verified before, and that it has not changed since.";
+    [query("full", about, json!({"type": "boolean"}))]
+}
+
 /// Which month.
 pub(crate) fn month() -> [Value; 1] {
     let schema = json!({"type": "string", "pattern": "^(19[7-9][0-9]|[2-8][0-9]{3})-(0[1-9]|1[0-2])$", "example": "2026-11"});

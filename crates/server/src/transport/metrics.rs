@@ -13,13 +13,9 @@ use std::{
 use http::StatusCode;
 use prometheus_client::{
     collector::Collector,
-    encoding::{DescriptorEncoder, text::encode},
-    metrics::{MetricType, counter::Counter, family::Family, gauge::Gauge},
+    encoding::{DescriptorEncoder, text::encode_registry},
+    metrics::{MetricType, counter::Counter, gauge::Gauge},
     registry::{Registry, Unit},
-};
-use tollgate_domain::{
-    ach::{ReturnKind, ReturnRates},
-    id::EnvironmentId,
 };
 use tollgate_engine::{Circuits, DeliveryOutcome, DeliveryTally};
 
@@ -53,7 +49,6 @@ pub(crate) struct Metrics {
     request_log_dropped: Counter,
     pub(crate) directory_version: Gauge,
     pub(crate) directory_in_step: Gauge,
-    return_rates: Family<[(&'static str, String); 2], Gauge>,
 }
 
 impl Metrics {
@@ -82,9 +77,6 @@ impl Metrics {
         let directory_in_step = Gauge::default();
         let help = "1 while the store responds to this node";
         registry.register("directory_in_step", help, directory_in_step.clone());
-        let return_rates = Family::default();
-        let help = "Bank transfers of the last 60 days that came back, in hundredths of a percent";
-        registry.register("ach_return_rate_bps", help, return_rates.clone());
         Self {
             registry,
             requests,
@@ -93,16 +85,6 @@ impl Metrics {
             request_log_dropped,
             directory_version,
             directory_in_step,
-            return_rates,
-        }
-    }
-
-    /// How many transfers of an environment came back.
-    pub(crate) fn set_return_rates(&self, environment: EnvironmentId, rates: &ReturnRates) {
-        for kind in ReturnKind::ALL {
-            let labels = [("environment", environment.to_string()), ("kind", kind.as_str().to_owned())];
-            let rate = i64::try_from(rates.bps(kind)).unwrap_or(i64::MAX);
-            self.return_rates.get_or_create(&labels).set(rate);
         }
     }
 
@@ -116,11 +98,9 @@ impl Metrics {
         self.requests.count(operation, status, took);
     }
 
-    /// The text to scrape.
-    pub(crate) fn render(&self) -> Result<String, fmt::Error> {
-        let mut text = String::new();
-        encode(&mut text, &self.registry)?;
-        Ok(text)
+    /// The text to scrape, up to whatever stands behind it.
+    pub(crate) fn render(&self, text: &mut String) -> fmt::Result {
+        encode_registry(text, &self.registry)
     }
 }
 
@@ -286,7 +266,8 @@ mod tests {
         for thread in threads {
             thread.join().unwrap();
         }
-        let text = metrics.render().unwrap();
+        let mut text = String::new();
+        metrics.render(&mut text).unwrap();
         for line in [
             "tollgate_http_requests_total{operation=\"a\",status=\"200\"} 0",
             "tollgate_http_requests_total{operation=\"b\",status=\"200\"} 2000",

@@ -62,7 +62,7 @@ pub async fn approvals_are_found(nodes: &Nodes) {
     assert_eq!(found.unwrap().progress.approval, Some(expected), "as it was given");
     assert!(nodes.two.is_approved_account(environment, &known).await.unwrap());
     assert!(!nodes.two.is_approved_account(environment, &other).await.unwrap(), "only what was approved");
-    assert_eq!(nodes.two.attention(environment, ALL).await.unwrap().open_approvals, 2);
+    assert_eq!(nodes.attention(environment, ALL).await.open_approvals, 2);
 
     let elsewhere = nodes.environment().await.id;
     assert!(nodes.approvals_in(elsewhere, None).await.is_empty());

@@ -38,6 +38,17 @@ impl Nodes {
         self.becomes(environment, id, at, |_| {}).await
     }
 
+    /// As [`Self::paid_at`], but in the books twice.
+    pub(super) async fn posted_twice(&self, environment: EnvironmentId) -> CardPayment {
+        let payment = self.paid_at(environment, at(1)).await;
+        let nothing = PaymentRecords { status: None, ..records(&payment) };
+        let mut change = self.change_to(payment.revision, preparing());
+        change.postings =
+            postings(nothing, records(&payment)).into_iter().map(|it| self.posting(at(2), it)).collect();
+        self.change(environment, payment.order.id, &change).await;
+        payment
+    }
+
     /// Makes the payment succeed where it has not, and a change of its records, with what they post.
     async fn becomes(
         &self,
@@ -196,7 +207,7 @@ pub async fn open_disputes_are_counted_and_listed_by_their_date(nodes: &Nodes) {
         nodes.becomes(environment, payment, at(2), |it| it.disputes.push(dispute.clone())).await;
         expected.push((payment, dispute));
     }
-    let attention = nodes.two.attention(environment, 100).await.unwrap();
+    let attention = nodes.attention(environment, 100).await;
     assert_eq!((attention.open_disputes, attention.respond_by), (3, Some(at(50))));
     let [first, second, third, _] = expected.try_into().unwrap();
     assert_eq!(nodes.two.payment_of_dispute(environment, &first.1.id).await.unwrap(), Some(first.0));
@@ -204,9 +215,9 @@ pub async fn open_disputes_are_counted_and_listed_by_their_date(nodes: &Nodes) {
     assert_eq!(nodes.two.open_disputes(environment, 1).await.unwrap().len(), 1);
     // A closed one is no longer counted.
     nodes.becomes(environment, first.0, at(3), |it| "lost".clone_into(&mut it.disputes[0].status)).await;
-    assert_eq!(nodes.two.attention(environment, 100).await.unwrap().open_disputes, 2);
+    assert_eq!(nodes.attention(environment, 100).await.open_disputes, 2);
     let elsewhere = nodes.environment().await.id;
-    assert_eq!(nodes.two.attention(elsewhere, 100).await.unwrap().respond_by, None);
+    assert_eq!(nodes.attention(elsewhere, 100).await.respond_by, None);
     assert_eq!(nodes.two.open_disputes(elsewhere, 9).await.unwrap(), []);
     nodes.audit_is_clean().await;
 }
@@ -216,12 +227,8 @@ pub async fn the_audit_finds_what_is_not_posted(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let missing = nodes.payment(environment).await;
     nodes.record(environment, missing, in_status(Status::Succeeded)).await;
-    let twice = nodes.paid_at(environment, at(1)).await;
-    let mut change = nodes.change_to(twice.revision, preparing());
+    let twice = nodes.posted_twice(environment).await;
     let nothing = PaymentRecords { status: None, ..records(&twice) };
-    change.postings =
-        postings(nothing, records(&twice)).into_iter().map(|it| nodes.posting(at(2), it)).collect();
-    nodes.change(environment, twice.order.id, &change).await;
     let refunded = nodes.paid_at(environment, at(1)).await;
     let mut change = nodes.change_to(refunded.revision, preparing());
     change.refunds = vec![nodes.given_back(10, 0)];
@@ -238,7 +245,7 @@ pub async fn the_audit_finds_what_is_not_posted(nodes: &Nodes) {
     change.postings =
         postings(nothing, records(&twice)).into_iter().map(|it| nodes.posting(at(2), it)).collect();
     nodes.change(environment, never, &change).await;
-    let audit = nodes.two.audit().await.unwrap();
+    let audit = nodes.audit().await;
     let found: Vec<_> = audit.findings.iter().map(|it| (it.subject.clone(), it.problem.as_str())).collect();
     for (id, problem) in [
         (missing, "The card payment has no postings."),

@@ -63,7 +63,7 @@ pub async fn a_change_is_made_whole(nodes: &Nodes) {
     assert_eq!((payment.revision, &payment.progress), (1, &change.progress));
     assert_eq!(
         payment.transaction,
-        Some(CardTransaction { id: transaction, state, created_at: change.at, updated_at: change.at })
+        Some(CardTransaction { id: transaction, state, created_at: change.began_at, updated_at: change.at })
     );
     assert_eq!(payment.attempts, [change.attempt.clone().unwrap()]);
     assert_eq!(stored.timeline, change.entries);
@@ -163,7 +163,7 @@ pub async fn a_transaction_is_recorded_once(nodes: &Nodes) {
         description: order.description,
         metadata: order.metadata,
         state: pending,
-        created_at: change.at,
+        created_at: change.began_at,
         updated_at: change.at,
     };
     let stored = nodes.two.transaction(environment, card(id)).await.unwrap();

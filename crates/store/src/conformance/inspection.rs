@@ -5,6 +5,7 @@ use tollgate_engine::ports::{Backlog, Durability, ProviderCheck, ProviderCheckRe
 
 use super::{
     Nodes, at,
+    outbox_samples::SUCCEEDED,
     samples::{LETTERS, due},
     transfer_samples::{ach, sending_until},
 };
@@ -56,6 +57,12 @@ pub async fn work_that_is_due_is_counted(nodes: &Nodes) {
     nodes.one.claim_payments(at(20), at(100), 10).await.unwrap();
     assert_eq!(backlog(20).await.0, none("card payments"));
     assert_eq!(backlog(100).await.0, Backlog { what: "card payments", due: 3, oldest: Some(at(30)) });
+    let first = nodes.append_event(environment, SUCCEEDED).await;
+    nodes.append_event(environment, SUCCEEDED).await;
+    for (now, due, oldest) in [(at(0), 0, None), (at(10_000), 2, Some(first.at))] {
+        let to_index = nodes.two.backlog(now).await.unwrap().pop();
+        assert_eq!(to_index, Some(Backlog { what: "events to index", due, oldest }));
+    }
 }
 
 pub async fn postings_are_found_by_their_payment(nodes: &Nodes) {

@@ -53,7 +53,7 @@ pub async fn a_proposal_is_put_in_force_with_its_decision(nodes: &Nodes) {
     let found = nodes.two.config_proposal(environment, proposal.approval.id).await.unwrap().unwrap();
     assert_eq!(found, proposal);
     assert_eq!(nodes.two.config(environment).await.unwrap().unwrap().version, 0);
-    assert_eq!(nodes.two.attention(environment, ALL).await.unwrap().open_approvals, 1);
+    assert_eq!(nodes.attention(environment, ALL).await.open_approvals, 1);
 
     let ProposalDecided::InForce { version, .. } = nodes.decide(&proposal, ApprovalState::Approved).await
     else {
@@ -66,7 +66,7 @@ pub async fn a_proposal_is_put_in_force_with_its_decision(nodes: &Nodes) {
     assert_eq!((found.version, found.change.document.as_str()), (Some(1), ""));
     assert_eq!(found.approval.state, ApprovalState::Approved);
     assert_eq!(nodes.decide(&proposal, ApprovalState::Denied).await, ProposalDecided::NotOpen);
-    assert_eq!(nodes.two.attention(environment, ALL).await.unwrap().open_approvals, 0);
+    assert_eq!(nodes.attention(environment, ALL).await.open_approvals, 0);
 }
 
 pub async fn a_proposal_that_is_denied_or_late_changes_nothing(nodes: &Nodes) {

@@ -9,7 +9,7 @@ use tollgate_domain::{
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::ports::{
-    Activity, Attention, Endpoint, KeyedToken, PastPayment, ProviderEventState, SearchHit,
+    Activity, Attention, Endpoint, HealthQuery, KeyedToken, PastPayment, ProviderEventState, SearchHit,
 };
 
 use super::{
@@ -365,10 +365,24 @@ pub async fn parts_of_references_terms_disputes_and_customers_are_found(nodes: &
     assert_eq!(nodes.two.payment_of_dispute(environment, "dp_unknown").await.unwrap(), None);
 }
 
+pub async fn wallets_know_what_was_spent(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 2_000, "f").await;
+    nodes.fund_in(environment, Currency::parse("EUR").unwrap(), 5, "e").await;
+    assert!(nodes.health(environment, ALL).await.wallets.iter().all(|wallet| !wallet.is_low()));
+    nodes.reserve_and_announce(&nodes.new_transfer(environment)).await;
+    digest_all(nodes).await;
+    let [eur, usd] = <[_; 2]>::try_from(nodes.health(environment, ALL).await.wallets).unwrap();
+    assert_eq!((eur.currency.code(), eur.balances.available, eur.spent), ("EUR", minor(5), minor(0)));
+    assert_eq!((usd.balances.available, usd.balances.reserved), (minor(965), minor(1_035)));
+    assert_eq!((usd.currency, usd.spent), (Currency::USD, minor(1_035)));
+    assert!(usd.is_low() && !eur.is_low());
+}
+
 pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     nodes.fund(environment, 500_000, "f").await;
-    assert_eq!(nodes.two.attention(environment, 5).await.unwrap(), Attention::default());
+    assert_eq!(nodes.attention(environment, 5).await, Attention::default());
     let mut ids = Vec::new();
     let mut made = Vec::new();
     for place in 0..4_u8 {
@@ -404,11 +418,14 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         tollgate_engine::ports::Resolution { at: at(1), actor: "me".into(), note: String::new() };
     nodes.one.resolve_exception(environment, change.exceptions[0].id, &resolution).await.unwrap();
     let endpoint = nodes.endpoint(environment, &["*"]).await;
-    for place in 0..6_u8 {
+    for _ in 0..5 {
         let event = nodes.append_event(environment, SUCCEEDED).await;
-        if place < 5 {
-            nodes.park(environment, endpoint.id, event.id).await;
-        }
+        nodes.park(environment, endpoint.id, event.id).await;
+    }
+    let last_event = nodes.append_event(environment, SUCCEEDED).await;
+    for failures in [2, 3] {
+        let failing = Endpoint { failures, ..nodes.new_endpoint(&["transaction.refunded"]) };
+        nodes.one.add_endpoint(environment, &failing, 9).await.unwrap();
     }
     let disabled = Endpoint { disabled: Some("no".to_owned()), ..nodes.new_endpoint(&["*"]) };
     nodes.one.add_endpoint(environment, &disabled, 9).await.unwrap();
@@ -417,8 +434,11 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         waiting_payments: 2,
         waiting_transfers: 1,
         open_exceptions: 3,
+        waiting_deliveries: 1,
+        oldest_waiting_delivery: Some(last_event.at),
         parked_deliveries: 5,
         disabled_endpoints: 1,
+        failing_endpoints: 1,
         waiting_provider_events: 2,
         parked_provider_events: 1,
         open_approvals: 0,
@@ -427,11 +447,20 @@ pub async fn attention_is_counted_up_to_a_limit(nodes: &Nodes) {
         oldest_waiting_payment: Some(first.0),
         oldest_waiting_transfer: Some(first.1),
     };
-    assert_eq!(nodes.two.attention(environment, ALL).await.unwrap(), all);
+    assert_eq!(nodes.attention(environment, ALL).await, all);
     let some = Attention { open_exceptions: 2, parked_deliveries: 2, ..all };
-    assert_eq!(nodes.two.attention(environment, 2).await.unwrap(), some);
+    assert_eq!(nodes.attention(environment, 2).await, some);
     let elsewhere = nodes.environment().await.id;
-    assert_eq!(nodes.two.attention(elsewhere, ALL).await.unwrap(), Attention::default());
+    assert_eq!(nodes.attention(elsewhere, ALL).await, Attention::default());
+    let several = HealthQuery {
+        environments: vec![environment, elsewhere, EnvironmentId::from_bytes([9; 16])],
+        most: ALL,
+        failing_from: 3,
+        spending: at(0)..at(1),
+    };
+    let several = nodes.two.environment_health(&several).await.unwrap();
+    let attention: Vec<_> = several.iter().map(|it| (it.environment, it.attention)).collect();
+    assert_eq!(attention, [(environment, all), (elsewhere, Attention::default())], "those that exist");
     // Also while nothing but time has passed.
     let ever = Timestamp::from_unix_millis(i64::MAX);
     assert!(nodes.two.activity(elsewhere, Timestamp::from_unix_millis(0), ever).await.unwrap().is_empty());

@@ -2,7 +2,7 @@
 
 use tollgate_domain::{Currency, id::EnvironmentId, ledger::TransferStep};
 use tollgate_engine::ports::{
-    Changed, NewTransfer, ReservationCancel, Reserved, TransactionFilter, TransferPosting,
+    Changed, NewTransfer, ReservationCancel, Reserved, TransactionFilter, TransferChange, TransferPosting,
 };
 
 use super::{
@@ -134,4 +134,27 @@ pub async fn taking_back_and_changing_exclude_one_another(nodes: &Nodes) {
     }
     let balances = nodes.two.balances(environment, Currency::USD).await.unwrap().unwrap();
     assert_eq!(balances.available.checked_add(balances.reserved), Some(minor(100_000)));
+}
+
+/// Between two looks, the reservation may have been taken back and another made, at another provider and with its fee: what
+/// was decided on the first is not done to the second.
+pub async fn a_change_is_about_the_reservation_it_was_decided_on(nodes: &Nodes) {
+    let environment = nodes.environment().await.id;
+    nodes.fund(environment, 5_000, "f").await;
+    let first = nodes.new_transfer(environment);
+    let id = nodes.reserve(&first).await;
+    let kept = |new: &NewTransfer| TransferChange {
+        reservation: Some(new.transaction),
+        ..nodes.transfer_change(0, sending())
+    };
+    let stale = kept(&first);
+    let canceled = nodes.one.cancel_reservation(environment, id, &nodes.cancel(&first)).await.unwrap();
+    assert_eq!(canceled, Changed::Done);
+    let mut second = nodes.new_transfer(environment);
+    second.order.id = id;
+    nodes.reserve(&second).await;
+    assert_eq!(nodes.one.change_transfer(environment, id, &stale).await.unwrap(), Changed::Stale);
+    let unchanged = nodes.two.transfer(environment, id).await.unwrap().unwrap();
+    assert_eq!((unchanged.transaction, unchanged.revision), (second.transaction, 0));
+    assert_eq!(nodes.two.change_transfer(environment, id, &kept(&second)).await.unwrap(), Changed::Done);
 }

@@ -246,6 +246,7 @@ impl Nodes {
             at,
             progress,
             transaction: None,
+            began_at: at,
             attempt: None,
             refunds: Vec::new(),
             disputes: Vec::new(),
@@ -265,6 +266,7 @@ impl Nodes {
         let (prepared_at, _) = self.next();
         PaymentChange {
             transaction: Some((self.new_transaction_id(), full_state())),
+            began_at: prepared_at,
             attempt: Some(self.new_attempt(1, 1)),
             objects: vec![format!("pi_{from_revision}"), LETTERS.to_owned()],
             entries: vec![self.new_entry("provider_call"), self.new_entry("status")],

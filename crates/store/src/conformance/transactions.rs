@@ -75,8 +75,8 @@ pub async fn a_list_has_exact_ends(nodes: &Nodes) {
     for moment in [10, 20, 30] {
         let id = nodes.payment(environment).await;
         let mut change = nodes.change_to(0, preparing());
-        (change.at, change.transaction) =
-            (at(moment), Some((nodes.new_transaction_id(), in_status(Status::Pending))));
+        change.transaction = Some((nodes.new_transaction_id(), in_status(Status::Pending)));
+        (change.began_at, change.at) = (at(moment), at(moment + 1));
         nodes.change(environment, id, &change).await;
         ids.push(change.transaction.unwrap().0);
     }

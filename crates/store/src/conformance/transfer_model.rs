@@ -247,7 +247,7 @@ impl Run<'_> {
         }
         self.nodes.audit_is_clean().await;
         let transfers: usize = self.wallets.values().map(|wallet| wallet.transfers.len()).sum();
-        let audit = self.nodes.one.audit().await.unwrap();
+        let audit = self.nodes.audit().await;
         assert_eq!(audit.transfers, u64::try_from(transfers).unwrap(), "{}", self.context);
     }
 }

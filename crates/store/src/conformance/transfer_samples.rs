@@ -15,8 +15,8 @@ use tollgate_domain::{
     transaction::{Failure, Status, TransactionState},
 };
 use tollgate_engine::ports::{
-    Changed, Moved, NewTransfer, ProviderEventState, Reserved, Transfer, TransferChange, TransferPosting,
-    TransferProgress,
+    Audit, AuditScope, Changed, Moved, NewTransfer, ProviderEventState, Reserved, Transfer, TransferChange,
+    TransferPosting, TransferProgress,
 };
 
 use super::{
@@ -205,6 +205,7 @@ impl Nodes {
         TransferChange {
             id: ChangeId::new(at, random),
             from_revision,
+            reservation: None,
             at,
             state: None,
             progress,
@@ -293,7 +294,14 @@ impl Nodes {
 
     /// The books hold what they must, and say so.
     pub async fn audit_is_clean(&self) {
-        let audit = self.two.audit().await.unwrap();
-        assert!(audit.findings.is_empty(), "{:#?}", audit.findings);
+        for scope in [AuditScope::Recent, AuditScope::Everything] {
+            let audit = self.two.audit(scope, at(0)).await.unwrap();
+            assert!(audit.findings.is_empty(), "{scope:?}: {:#?}", audit.findings);
+        }
+    }
+
+    /// The audit of everything.
+    pub async fn audit(&self) -> Audit {
+        self.two.audit(AuditScope::Everything, at(0)).await.unwrap()
     }
 }

@@ -22,7 +22,9 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP TABLE audit_log;
+pub const UNDO: &str = "DROP TABLE audit_checkpoint;
+     DROP TABLE audit_balances;
+     DROP TABLE audit_log;
      DROP TABLE audit_head;
      ALTER TABLE card_payments DROP COLUMN erased_at;
      ALTER TABLE transfers DROP COLUMN erased_at;

@@ -77,9 +77,13 @@ impl<'a> Attempts<'a> {
         judgement: Judgement,
         connection: Option<Object>,
     ) -> Option<StoreError> {
-        if judgement.blame == Blame::Connection {
+        if matches!(judgement.blame, Blame::Connection | Blame::Server) {
             // Never handed out again; dropping it closes it.
             drop(connection.map(Object::take));
+        }
+        if judgement.blame == Blame::Server {
+            // Those that wait in the pool lead to the same server: each would cost another unit its time.
+            self.pool.retain(|_, _| false);
         }
         self.made = self.made.saturating_add(1);
         self.in_doubt |= judgement.in_doubt && self.purpose == Purpose::Write;

@@ -140,6 +140,7 @@ macro_rules! more {
             record_card!(
                 "gate g WHERE $20::uuid IS NOT NULL",
                 "$20",
+                "$51::bigint",
                 "$21::bigint",
                 "$22, $23, $24, $25, $26::bigint, $27, $28, $29, $30::bigint, $31::bigint, $32"
             ),
@@ -196,7 +197,7 @@ macro_rules! end {
 const SHORT: &str = concat!(begin!(), end!());
 const SHORT_WITH_EVENTS: &str = concat!(begin!(), events!("$20", "$21", "$22", "$23"), end!());
 const LONG: &str = concat!(begin!(), more!(), end!());
-const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$51", "$52", "$53", "$54"), end!());
+const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$52", "$53", "$54", "$55"), end!());
 
 /// As [`LONG_WITH_EVENTS`], with postings: what a payment that succeeds needs.
 static WITH_POSTINGS: LazyLock<String> = LazyLock::new(|| with_records(false));
@@ -205,7 +206,7 @@ static WITH_ALL: LazyLock<String> = LazyLock::new(|| with_records(true));
 
 /// All columns of records come as arrays in front of the events: refunds, disputes, captures and voids, postings.
 fn with_records(has_all: bool) -> String {
-    let mut first = 51;
+    let mut first = 52;
     let mut insert = |name: &str, owner: &str, table: &Table, given: &Columns| {
         let (names, arrays) = (table.names(), unnest(first, given));
         first += given.len();
@@ -330,7 +331,8 @@ fn more_values(environment: EnvironmentId, id: PaymentId, change: &PaymentChange
         event.map(|event| &event.id),
         event.map(|event| event.state.as_str()),
         event.and_then(events::due),
-        event.map(|event| &event.note)
+        event.map(|event| &event.note),
+        change.began_at
     ]);
     values
 }

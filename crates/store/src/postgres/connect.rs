@@ -5,18 +5,36 @@
 //! there is no mode that encrypts without knowing to whom. The system's root certificates are trusted, and those in
 //! the PEM file that `sslrootcert` names.
 //!
-//! Whatever the URL says, only servers that take writes are used: given several hosts, the one that does is found.
+//! Whatever the URL says, only servers that take writes are used: given several hosts, the one that does is found. The host
+//! that was found last is asked first; where it fails or says nothing, the others are asked as well, all at once. A host
+//! that accepts connections and then says nothing, as a paused machine does, must not keep us from the new leader.
 
-use std::{net::IpAddr, path::PathBuf, sync::Arc};
+use std::{
+    net::IpAddr,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
+use deadpool_postgres::Connect;
+use futures_util::{
+    FutureExt as _,
+    future::BoxFuture,
+    stream::{FuturesUnordered, StreamExt as _},
+};
 use rustls::{
     ClientConfig, RootCertStore,
     crypto::ring,
     pki_types::{CertificateDer, pem::PemObject as _},
 };
+use tokio::{task::JoinHandle, time::timeout};
 use tokio_postgres::{
-    Config,
+    Client, Config, Connection, Error, Socket,
     config::{Host, SslMode, TargetSessionAttrs},
+    tls::MakeTlsConnect,
 };
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -28,11 +46,19 @@ const KEEPALIVE_IDLE_SECONDS: u64 = 15;
 const KEEPALIVE_INTERVAL_SECONDS: u64 = 5;
 const KEEPALIVE_RETRIES: u32 = 3;
 
+/// How long the host that was found last is asked alone.
+const HEAD_START: Duration = Duration::from_millis(250);
+/// How long a host that says nothing is waited for once another has answered, if only that it takes no writes.
+const SILENT_LIMIT: Duration = Duration::from_millis(1_500);
+
 /// All that is needed to make a connection.
 #[derive(Clone)]
 pub(super) struct Connector {
-    pub(super) config: Config,
-    pub(super) tls: MakeRustlsConnect,
+    /// One for each host, in the order of the URL.
+    hosts: Vec<Config>,
+    tls: MakeRustlsConnect,
+    /// The host that took writes last.
+    found: Arc<AtomicUsize>,
 }
 
 impl std::fmt::Debug for Connector {
@@ -44,36 +70,125 @@ impl std::fmt::Debug for Connector {
 impl Connector {
     pub(super) fn new(url: &DatabaseUrl, settings: &PostgresSettings) -> Result<Self, OpenError> {
         let wanted = Wanted::parse(url.postgres_url().unwrap_or_default())?;
-        let mut config = wanted.config;
-        if config.get_application_name().is_none() {
-            config.application_name("tollgate");
+        let mut hosts = one_by_one(&wanted.config);
+        for config in &mut hosts {
+            if config.get_application_name().is_none() {
+                config.application_name("tollgate");
+            }
+            if config.get_connect_timeout().is_none() {
+                config.connect_timeout(settings.connect_timeout);
+            }
+            config
+                .keepalives(true)
+                .keepalives_idle(Duration::from_secs(KEEPALIVE_IDLE_SECONDS))
+                .keepalives_interval(Duration::from_secs(KEEPALIVE_INTERVAL_SECONDS))
+                .keepalives_retries(KEEPALIVE_RETRIES)
+                .tcp_user_timeout(settings.statement_timeout.saturating_mul(2))
+                .target_session_attrs(TargetSessionAttrs::ReadWrite);
+            let limit = settings.statement_timeout.as_millis();
+            // The second ends what a vanished node has left open, so that its locks are not held for long. And the server is
+            // not to compile plans: all statements are short, and those that forbid a way of planning look costly to it.
+            let limits = format!(
+                "-c statement_timeout={limit} -c idle_in_transaction_session_timeout={limit} -c jit=off"
+            );
+            let options =
+                config.get_options().map_or_else(|| limits.clone(), |given| format!("{given} {limits}"));
+            config.options(options).ssl_mode(if wanted.encrypted {
+                SslMode::Require
+            } else {
+                SslMode::Disable
+            });
         }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(settings.connect_timeout);
-        }
-        config
-            .keepalives(true)
-            .keepalives_idle(std::time::Duration::from_secs(KEEPALIVE_IDLE_SECONDS))
-            .keepalives_interval(std::time::Duration::from_secs(KEEPALIVE_INTERVAL_SECONDS))
-            .keepalives_retries(KEEPALIVE_RETRIES)
-            .tcp_user_timeout(settings.statement_timeout.saturating_mul(2))
-            .target_session_attrs(TargetSessionAttrs::ReadWrite);
-        let limit = settings.statement_timeout.as_millis();
-        // The second ends what a vanished node has left open, so that its locks are not held for long. And the server is
-        // not to compile plans: all statements are short, and those that forbid a way of planning look costly to it.
-        let limits =
-            format!("-c statement_timeout={limit} -c idle_in_transaction_session_timeout={limit} -c jit=off");
-        let options =
-            config.get_options().map_or_else(|| limits.clone(), |given| format!("{given} {limits}"));
-        config.options(options).ssl_mode(if wanted.encrypted { SslMode::Require } else { SslMode::Disable });
         let roots = if wanted.encrypted { roots(wanted.root_file.as_ref())? } else { RootCertStore::empty() };
         let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
             .map_err(|error| OpenError::Tls { reason: error.to_string() })?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        Ok(Self { config, tls: MakeRustlsConnect::new(tls) })
+        Ok(Self { hosts, tls: MakeRustlsConnect::new(tls), found: Arc::default() })
     }
+
+    /// Finds a host that takes writes, and connects to it.
+    pub(super) async fn connect(&self) -> Result<Connected, Error> {
+        let first = self.found.load(Ordering::Relaxed);
+        let (alone, others): (Vec<_>, Vec<_>) =
+            self.hosts.iter().enumerate().partition(|(place, _)| *place == first);
+        let ask = |(place, host): (usize, &Config)| {
+            let (host, tls) = (host.clone(), self.tls.clone());
+            async move { (place, host.connect(tls).await) }
+        };
+        let (mut asked, mut others) =
+            (alone.into_iter().map(ask).collect::<FuturesUnordered<_>>(), Some(others));
+        let mut failed = None;
+        loop {
+            let limit = match (&others, &failed) {
+                (Some(_), _) => HEAD_START,
+                (None, Some(_)) => SILENT_LIMIT,
+                // Whoever wants the connection decides how long to wait.
+                (None, None) => Duration::MAX,
+            };
+            match timeout(limit, asked.next()).await {
+                Ok(Some((place, Ok(connected)))) => {
+                    self.found.store(place, Ordering::Relaxed);
+                    return Ok(connected);
+                }
+                Ok(Some((_, Err(error)))) => failed = Some(error),
+                Ok(None) | Err(_) if others.is_some() => {}
+                Ok(None) | Err(_) => match failed {
+                    Some(error) => return Err(error),
+                    // There is no host, which no URL can say.
+                    None => std::future::pending().await,
+                },
+            }
+            asked.extend(others.take().into_iter().flatten().map(ask));
+        }
+    }
+}
+
+/// A client, and what has to be driven for it to work.
+type Connected = (Client, Connection<Socket, <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream>);
+
+impl Connect for Connector {
+    fn connect(&self, _: &Config) -> BoxFuture<'_, Result<(Client, JoinHandle<()>), Error>> {
+        async {
+            let (client, connection) = Self::connect(self).await?;
+            let driven = tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::warn!(
+                        error = super::fault::describe(&error),
+                        "a connection to the database broke"
+                    );
+                }
+            });
+            Ok((client, driven))
+        }
+        .boxed()
+    }
+}
+
+/// A configuration for each host of one with several.
+fn one_by_one(config: &Config) -> Vec<Config> {
+    let (hosts, addresses, ports) = (config.get_hosts(), config.get_hostaddrs(), config.get_ports());
+    let one = |place: usize| {
+        let mut one = Config::new();
+        one.ssl_negotiation(config.get_ssl_negotiation()).channel_binding(config.get_channel_binding());
+        match hosts.get(place) {
+            Some(Host::Tcp(name)) => drop(one.host(name)),
+            #[cfg(unix)]
+            Some(Host::Unix(path)) => drop(one.host_path(path)),
+            None => {}
+        }
+        addresses.get(place).map(|address| one.hostaddr(*address));
+        ports.get(place).or(ports.first()).map(|port| one.port(*port));
+        config.get_user().map(|user| one.user(user));
+        config.get_password().map(|password| one.password(password));
+        config.get_dbname().map(|name| one.dbname(name));
+        config.get_options().map(|options| one.options(options));
+        config.get_application_name().map(|name| one.application_name(name));
+        config.get_connect_timeout().map(|limit| one.connect_timeout(*limit));
+        one
+    };
+    (0..hosts.len().max(addresses.len())).map(one).collect()
 }
 
 /// What a URL asks for.

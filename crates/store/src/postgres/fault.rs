@@ -28,7 +28,9 @@ pub(super) enum Blame {
     Unit,
     /// The connection, which is no good anymore.
     Connection,
-    /// Neither.
+    /// The server, which says nothing although it ends what takes too long.
+    Server,
+    /// None of these.
     Circumstances,
 }
 
@@ -54,7 +56,7 @@ pub(super) fn judge(fault: Fault) -> Judgement {
             error: StoreError::Unavailable("the database did not answer in time".to_owned()),
             again: false,
             in_doubt: true,
-            blame: Blame::Connection,
+            blame: Blame::Server,
         },
         Fault::TooLate => Judgement::passing(StoreError::Unavailable("there was no time left".to_owned())),
         Fault::CorruptRow(damaged) => Judgement::wrong(damaged.into()),

@@ -59,7 +59,7 @@ async fn listen_once(
     announcer: &Announcer,
     heard: &mut bool,
 ) -> Result<(), tokio_postgres::Error> {
-    let (client, mut connection) = connector.config.connect(connector.tls.clone()).await?;
+    let (client, mut connection) = connector.connect().await?;
     let subscribe = format!("LISTEN {CHANNEL}");
     let mut subscribing = pin!(client.batch_execute(&subscribe));
     loop {

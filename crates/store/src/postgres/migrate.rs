@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     36 "0036" key_scopes,
     37 "0037" erasure,
     38 "0038" approvals,
+    39 "0039" audit_checkpoint,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

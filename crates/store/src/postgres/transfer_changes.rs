@@ -79,7 +79,7 @@ const LOCK: &str = "SELECT 1 FROM (
          FOR UPDATE) a";
 
 const WANTED: &Columns = columns!(
-    environment_id: Id, reference: Id, from_revision: Number, change_id: Id, sealed_account: Text,
+    environment_id: Id, reference: Id, from_revision: Number, change_id: Id, reservation: Id, sealed_account: Text,
     expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text,
     cancel_requested_at: Number, approval_id: Text, approval_state: Text, approval: Text, at: Number,
     status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
@@ -152,6 +152,7 @@ fn statement(length: Length) -> String {
              FROM wanted w JOIN transactions t
                  ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
              WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id AND f.revision = w.from_revision
+                 AND t.id = COALESCE(w.reservation, t.id)
              RETURNING w.*, f.transaction_id, f.reference AS name, t.currency, t.provider),
          moved AS (
              UPDATE transactions t SET updated_at = gate.at, status = gate.status,
@@ -308,7 +309,7 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
 }
 
 fn wanted_row(Wanted { environment, id, change }: &Wanted) -> Vec<Value<'_>> {
-    let mut row = row![*environment, *id, rows::version(change.from_revision), change.id];
+    let mut row = row![*environment, *id, rows::version(change.from_revision), change.id, change.reservation];
     row.extend(progress_values(&change.progress));
     row.push(change.at.into());
     row.extend(state_values(change.state.as_ref()));

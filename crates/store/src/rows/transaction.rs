@@ -38,7 +38,7 @@ pub(crate) const STATE_COLUMNS: usize = 14;
 /// Records a payment's transaction with the payment's own columns, or replaces the state of the one recorded. The payment is
 /// a row named `g`; the transaction's id, the moment and the values of its state are given as parameters.
 macro_rules! record_card {
-    ($from:literal, $id:literal, $at:literal, $state:literal) => {
+    ($from:literal, $id:literal, $created:literal, $at:literal, $state:literal) => {
         concat!(
             "INSERT INTO transactions (environment_id, id, method, reference, provider, channel, currency,
                  principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor,
@@ -49,7 +49,7 @@ macro_rules! record_card {
             $id,
             ", 'web_card', g.id, g.provider, g.channel, g.currency, g.principal_minor, g.platform_fee_minor,
                  g.organization_fee_minor, g.fee_minor, g.total_debit_minor, g.fee_layers, g.description, g.metadata, ",
-            $at,
+            $created,
             ", ",
             $at,
             ", ",
@@ -170,7 +170,7 @@ pub(crate) fn kinds(filter: &TransactionFilter) -> Option<Vec<(&'static str, &'s
     Some(methods.flat_map(of_method).collect())
 }
 
-/// How far the moment in a transaction's id may be from the moment of its recording: made for the same change, but
+/// How far the moment in a transaction's id may be from its date: that of a transfer is made for the same change, but
 /// perhaps by another clock.
 const CLOCKS_DIFFER: Duration = Duration::from_hours(24);
 

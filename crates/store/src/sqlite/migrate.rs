@@ -36,6 +36,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     36 "0036" key_scopes,
     37 "0037" erasure,
     38 "0038" approvals,
+    39 "0039" audit_checkpoint,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

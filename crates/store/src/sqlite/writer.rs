@@ -144,6 +144,16 @@ impl Writer {
         self.disk_failed.store(false, Ordering::Relaxed);
     }
 
+    /// Units that wait for the thread.
+    pub(super) fn queued_units(&self) -> usize {
+        match &self.lane {
+            Lane::Thread { queue: Some(queue), .. } => queue.max_capacity().saturating_sub(queue.capacity()),
+            Lane::Thread { queue: None, .. } => 0,
+            #[cfg(feature = "simulation")]
+            Lane::Inline { .. } => 0,
+        }
+    }
+
     /// How many transactions have been committed.
     pub(super) fn commits(&self) -> u64 {
         self.commits.load(Ordering::Relaxed)

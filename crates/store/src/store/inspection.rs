@@ -2,16 +2,21 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{Currency, ServiceReference, Timestamp, id::EnvironmentId};
-use tollgate_engine::ports::{Diagnosis, InspectionStore, LedgerLine, ProviderCheckRecord, StoreError};
+use tollgate_engine::ports::{
+    Backlog, Diagnosis, EnvironmentHealth, HealthQuery, InspectionStore, LedgerLine, ProviderCheckRecord,
+    StoreError,
+};
 
 use super::{SqlStore, port};
 use crate::{
     session::{Driver, run},
-    units::{diagnosis, provider_checks},
+    units::{diagnosis, health, provider_checks},
 };
 
 port! {
     impl InspectionStore {
+        Read diagnosis::backlog => backlog(now: Timestamp) -> Vec<Backlog>;
+        Read health::health => environment_health(query: &HealthQuery) -> Vec<EnvironmentHealth>;
         Read diagnosis::postings_of => postings_of(
             environment: EnvironmentId, currency: Currency, reference: ServiceReference
         ) -> Vec<LedgerLine>;
@@ -22,6 +27,10 @@ port! {
     } and {
         async fn diagnose(&self, now: Timestamp) -> Result<Diagnosis, StoreError> {
             self.driver.diagnose(now).await
+        }
+
+        fn queued_units(&self) -> usize {
+            self.driver.queued_units()
         }
     }
 }

@@ -6,8 +6,7 @@ use tollgate_domain::{
     id::{EnvironmentId, PaymentId},
 };
 use tollgate_engine::ports::{
-    Activity, Attention, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit,
-    StoreError,
+    Activity, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit, StoreError,
 };
 
 use super::{SqlStore, port};
@@ -39,7 +38,6 @@ port! {
             environment: EnvironmentId, method: Option<PaymentMethod>, limit: u32
         ) -> Vec<PastPayment>;
         Write digest::index_payment => index_payment(environment: EnvironmentId, id: PaymentId) -> ();
-        Read records::attention => attention(environment: EnvironmentId, most: u32) -> Attention;
     } and {
         async fn index_events(&self, limit: u32) -> Result<u32, StoreError> {
             // Events are numbered on the way, so that they never wait long for somebody to list them.

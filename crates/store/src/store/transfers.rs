@@ -6,14 +6,14 @@ use tollgate_domain::{
     id::{ApprovalId, EnvironmentId, TransactionId, TransferId},
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, Audit, Changed, KeyedToken, NewTransfer, ReservationCancel, Reserved, StoreError,
-    Transfer, TransferChange, TransferStore,
+    ApprovalQuery, Audit, AuditScope, Changed, KeyedToken, NewTransfer, ReservationCancel, Reserved,
+    StoreError, Transfer, TransferChange, TransferStore,
 };
 
 use super::{SqlStore, port};
 use crate::{
     session::{Driver, run},
-    units::{audit, customer_tokens, transfer_change, transfers},
+    units::{audit, audit::checkpoint, customer_tokens, transfer_change, transfers},
 };
 
 port! {
@@ -34,8 +34,16 @@ port! {
             environment: EnvironmentId, account: &[u8; 32]
         ) -> bool;
         Write customer_tokens::keep => keep_customer_token(environment: EnvironmentId, new: &KeyedToken) -> Option<KeyedToken>;
-        Audit audit::audit => audit() -> Audit;
     } and {
+        /// The checkpoint is kept by a unit of its own: the audit may take long, and SQLite has one writer.
+        async fn audit(&self, scope: AuditScope, now: Timestamp) -> Result<Audit, StoreError> {
+            let verified = run!(self.driver, Audit, audit::verify(scope)).await?;
+            if let Some(next) = verified.next {
+                run!(self.driver, Write, checkpoint::keep(&next, now)).await?;
+            }
+            Ok(verified.audit)
+        }
+
         async fn reserve_transfer(
             &self,
             environment: EnvironmentId,

@@ -2,58 +2,296 @@
 //!
 //! Both databases are asked in the same words, but for one: `exact_sum` adds up without ever overflowing, which is what
 //! PostgreSQL's own `sum` does. Sums are compared as texts, since they may be larger than any column.
+//!
+//! Most questions are asked about everything, or about what was written since the last audit (`recent`); the rest follows
+//! from the balances which that audit has left behind (`checkpoint`).
 
 mod card;
+pub(crate) mod checkpoint;
+mod recent;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use tollgate_domain::{
     id::{PostingId, TransferId},
     ledger::PostingCause,
 };
-use tollgate_engine::ports::{Audit, AuditFinding};
+use tollgate_engine::ports::{Audit, AuditFinding, AuditScope};
 
 use crate::prelude::*;
+use checkpoint::{AccountKey, NextCheckpoint, Sum};
+use recent::Recent;
 
 /// How many findings are told at most.
 const MAX_FINDINGS: usize = 1_000;
 
-/// Counts wallets, postings, transfers and postings of card payments.
+/// Counts postings, transfers and postings of card payments.
 const COUNT: &str = "SELECT
-    (SELECT count(*) FROM (SELECT DISTINCT environment_id, currency FROM ledger_accounts) w),
     (SELECT count(*) FROM ledger_postings),
     (SELECT count(*) FROM transfers),
     (SELECT count(*) FROM card_postings)";
 
-/// SQLite's own sum fails where it passes the largest number on the way, so a function of ours takes its place.
-pub(crate) async fn audit<S: Session>(s: &mut S) -> Result<Audit, Fault> {
-    let mut audit = s
-        .query_one(COUNT, values![], |cells| {
-            Ok(Audit {
-                wallets: cells.count("count")?,
-                postings: cells.count("count")?,
-                transfers: cells.count("count")?,
-                card_postings: cells.count("count")?,
-                findings: Vec::new(),
-            })
-        })
-        .await?;
-    for (sql, read_finding) in CHECKS {
-        let sql = sql.replace("exact_sum", S::DIALECT.pick("exact_sum", "sum"));
-        let read = |cells: &mut Cells<'_>| {
-            let environment = cells.id()?;
-            let (subject, problem) = read_finding(cells)?;
-            Ok(AuditFinding { environment, subject, problem })
-        };
-        let findings = s.query(&sql, values![], read).await?;
-        audit.findings.extend(findings.into_iter().take(MAX_FINDINGS.saturating_sub(audit.findings.len())));
-    }
-    Ok(audit)
+const ACCOUNTS: &str =
+    "SELECT environment_id, currency, account, balance_minor, CAST(NULL AS BIGINT) FROM ledger_accounts";
+
+/// With the number of their entries.
+const COUNTED_ACCOUNTS: &str =
+    "SELECT a.environment_id, a.currency, a.account, a.balance_minor, COALESCE(e.entries, 0)
+ FROM ledger_accounts a LEFT JOIN (
+     SELECT environment_id, currency, account, count(*) AS entries
+     FROM ledger_entries GROUP BY environment_id, currency, account) e
+     ON e.environment_id = a.environment_id AND e.currency = a.currency AND e.account = a.account";
+
+/// What an audit has found, and the checkpoint to keep if that is nothing.
+#[derive(Debug)]
+pub(crate) struct Verified {
+    pub(crate) audit: Audit,
+    pub(crate) next: Option<NextCheckpoint>,
 }
+
+/// An account as it is now.
+struct AccountState {
+    key: AccountKey,
+    balance: i64,
+    /// Where everything is verified.
+    entries: Option<u64>,
+}
+
+pub(crate) async fn verify<S: Session>(s: &mut S, scope: AuditScope) -> Result<Verified, Fault> {
+    let position = checkpoint::position(s).await?;
+    let known = checkpoint::read(s, &position).await?;
+    let is_full = scope == AuditScope::Everything || known.is_none();
+    let mut audit = Audit::default();
+    let recent = match &known {
+        None => Recent::default(),
+        Some(known) => {
+            plan_look_ups(s).await?;
+            // Where everything is verified, it only has to be added up.
+            recent::verify(s, &known.position, !is_full).await?
+        }
+    };
+    if is_full {
+        plan_scans(s).await?;
+        for check in WALLETS.iter().chain(&WHOLE).chain(&CARDS) {
+            find(s, check, &Given::Everything, &mut audit.findings).await?;
+        }
+        (audit.postings, audit.transfers, audit.card_postings) = s
+            .query_one(COUNT, values![], |cells| {
+                Ok((cells.count("count")?, cells.count("count")?, cells.count("count")?))
+            })
+            .await?;
+    } else {
+        find(s, &OVERDRAFTS, &Given::Everything, &mut audit.findings).await?;
+        audit.findings.extend(recent.findings.iter().cloned());
+        let transfers = u64::try_from(recent.transfers.len()).unwrap_or(u64::MAX);
+        (audit.postings, audit.transfers, audit.card_postings) =
+            (recent.postings, transfers, recent.card_postings);
+    }
+    let accounts = accounts(s, is_full).await?;
+    let wallets: BTreeSet<_> = accounts.iter().map(|it| (it.key.0, &it.key.1)).collect();
+    audit.wallets = u64::try_from(wallets.len()).unwrap_or(u64::MAX);
+    let kept = match &known {
+        Some(_) => {
+            let kept = checkpoint::balances(s).await?;
+            audit.findings.extend(differences(&accounts, &kept, &recent));
+            kept
+        }
+        None => BTreeMap::new(),
+    };
+    audit.findings.truncate(MAX_FINDINGS);
+    let earlier = known.as_ref().filter(|_| !is_full).map(|known| known.told.clone());
+    let next = audit.findings.is_empty().then(|| NextCheckpoint {
+        base: known.filter(|_| !is_full).map(|known| known.position),
+        position,
+        postings: audit.postings.saturating_add(earlier.as_ref().map_or(0, |it| it.postings)),
+        card_postings: audit.card_postings.saturating_add(earlier.as_ref().map_or(0, |it| it.card_postings)),
+        balances: accounts
+            .into_iter()
+            .filter(|account| is_full || recent.sums.contains_key(&account.key))
+            .map(|account| {
+                let known = kept.get(&account.key).copied().unwrap_or_default();
+                let added = recent.sums.get(&account.key).copied().unwrap_or_default();
+                (account.key, account.balance, account.entries.unwrap_or(known.plus(added).entries))
+            })
+            .collect(),
+    });
+    audit.earlier = earlier;
+    Ok(Verified { audit, next })
+}
+
+/// Whatever the server believes of the tables, what is looked up is looked up by an index.
+async fn plan_look_ups<S: Session>(s: &mut S) -> Result<(), Fault> {
+    plan(s, ["off", "on", "on"]).await
+}
+
+/// And what is read whole is joined whole.
+async fn plan_scans<S: Session>(s: &mut S) -> Result<(), Fault> {
+    plan(s, ["on", "off", "off"]).await
+}
+
+async fn plan<S: Session>(s: &mut S, settings: [&str; 3]) -> Result<(), Fault> {
+    if S::DIALECT == Dialect::Postgres {
+        let sql = "SELECT set_config('enable_seqscan', $1, true), set_config('enable_nestloop', $2, true),
+             set_config('enable_mergejoin', $3, true)";
+        s.query(sql, &settings.map(Value::from), |_| Ok(())).await?;
+    }
+    Ok(())
+}
+
+async fn accounts<S: Session>(s: &mut S, are_counted: bool) -> Result<Vec<AccountState>, Fault> {
+    let sql = if are_counted { COUNTED_ACCOUNTS } else { ACCOUNTS };
+    let read = |cells: &mut Cells<'_>| {
+        let key = (cells.id()?, cells.text()?, cells.text()?);
+        let (balance, entries) = (cells.number()?, cells.number_or_none()?);
+        Ok(AccountState { key, balance, entries: entries.and_then(|entries| u64::try_from(entries).ok()) })
+    };
+    s.query(sql, values![], read).await
+}
+
+/// Accounts that hold something else than what the last audit has left and what came since.
+fn differences(
+    accounts: &[AccountState],
+    kept: &BTreeMap<AccountKey, Sum>,
+    recent: &Recent,
+) -> Vec<AuditFinding> {
+    let mut findings = Vec::new();
+    let mut missing: BTreeSet<&AccountKey> = kept.keys().chain(recent.sums.keys()).collect();
+    for AccountState { key, balance, entries } in accounts {
+        missing.remove(key);
+        let known = kept.get(key).copied().unwrap_or_default();
+        let expected = known.plus(recent.sums.get(key).copied().unwrap_or_default());
+        let account = &key.2;
+        let problem = if expected.amount != i128::from(*balance) {
+            let sum = expected.amount;
+            format!(
+                "The balance of {account} is {balance}, but that of the last audit and the entries since make {sum}."
+            )
+        } else if let Some(entries) = entries.filter(|entries| *entries != expected.entries) {
+            let known = expected.entries;
+            format!(
+                "There are {entries} entries for {account}, but at the last audit and since there were {known}."
+            )
+        } else {
+            continue;
+        };
+        findings.push(AuditFinding { environment: key.0, subject: key.1.clone(), problem });
+    }
+    findings.extend(missing.into_iter().map(|key| AuditFinding {
+        environment: key.0,
+        subject: key.1.clone(),
+        problem: format!("The last audit or an entry since has {}, but there is no such account.", key.2),
+    }));
+    findings
+}
+
+/// What a question is asked about.
+enum Given {
+    Everything,
+    /// What these rows of JSON name: environment, currency, posting, transfer or payment.
+    Rows(String),
+}
+
+/// Names in questions, the tables they are, and the rows of them that are given. Each is looked up by its key, in this order.
+const NARROWED: [(&str, &str, &str); 7] = [
+    (
+        "{postings}",
+        "ledger_postings",
+        "(SELECT p.* FROM {given} g CROSS JOIN ledger_postings p
+          WHERE p.environment_id = g.environment_id AND p.currency = g.currency AND p.id = g.posting_id)",
+    ),
+    (
+        "{transfers}",
+        "transfers",
+        "(SELECT f.* FROM (SELECT DISTINCT environment_id, subject_id FROM {given} g) g
+          CROSS JOIN transactions t CROSS JOIN transfers f
+          WHERE t.environment_id = g.environment_id AND t.method = 'ach' AND t.reference = g.subject_id
+              AND f.environment_id = t.environment_id AND f.transaction_id = t.id)",
+    ),
+    (
+        "{ach_transactions}",
+        "transactions",
+        "(SELECT t.* FROM (SELECT DISTINCT environment_id, subject_id FROM {given} g) g CROSS JOIN transactions t
+          WHERE t.environment_id = g.environment_id AND t.method = 'ach' AND t.reference = g.subject_id)",
+    ),
+    (
+        "{card_transactions}",
+        "transactions",
+        "(SELECT t.* FROM (SELECT DISTINCT environment_id, subject_id FROM {given} g) g CROSS JOIN transactions t
+          WHERE t.environment_id = g.environment_id AND t.method = 'web_card' AND t.reference = g.subject_id)",
+    ),
+    (
+        "{card_postings}",
+        "card_postings",
+        "(SELECT p.* FROM (SELECT DISTINCT environment_id, subject_id FROM {given} g) g CROSS JOIN card_postings p
+          WHERE p.environment_id = g.environment_id AND p.payment_id = g.subject_id)",
+    ),
+    (
+        "{refunds}",
+        "refunds",
+        "(SELECT r.* FROM (SELECT DISTINCT environment_id, subject_id FROM {given} g) g CROSS JOIN refunds r
+          WHERE r.environment_id = g.environment_id AND r.payment_id = g.subject_id)",
+    ),
+    (
+        "{disputes}",
+        "disputes",
+        "(SELECT d.* FROM (SELECT DISTINCT environment_id, subject_id FROM {given} g) g CROSS JOIN disputes d
+          WHERE d.environment_id = g.environment_id AND d.payment_id = g.subject_id)",
+    ),
+];
+
+impl Given {
+    fn sql<S: Session>(&self, question: &str) -> String {
+        let mut sql = question.replace("exact_sum", S::DIALECT.pick("exact_sum", "sum"));
+        for (name, table, rows) in NARROWED {
+            sql = match self {
+                Self::Everything => sql.replace(name, table),
+                Self::Rows(_) => sql.replace(name, rows),
+            };
+        }
+        let given = S::DIALECT.pick(
+            "(SELECT unhex(value ->> 0) AS environment_id, value ->> 1 AS currency, unhex(value ->> 2) AS posting_id,
+                  unhex(value ->> 3) AS subject_id
+              FROM json_each($1))",
+            "(SELECT CAST(value ->> 0 AS UUID) AS environment_id, value ->> 1 AS currency,
+                  CAST(value ->> 2 AS UUID) AS posting_id, CAST(value ->> 3 AS UUID) AS subject_id
+              FROM jsonb_array_elements(CAST(CAST($1 AS TEXT) AS JSONB)))",
+        );
+        sql.replace("{given}", given)
+    }
+
+    fn values(&self) -> Vec<Value<'_>> {
+        match self {
+            Self::Everything => Vec::new(),
+            Self::Rows(rows) => row![rows],
+        }
+    }
+}
+
+/// Asks a question, and adds what it finds.
+async fn find<S: Session>(
+    s: &mut S,
+    (question, read_finding): &Check,
+    given: &Given,
+    findings: &mut Vec<AuditFinding>,
+) -> Result<(), Fault> {
+    let read = |cells: &mut Cells<'_>| {
+        let environment = cells.id()?;
+        let (subject, problem) = read_finding(cells)?;
+        Ok(AuditFinding { environment, subject, problem })
+    };
+    let found = s.query(&given.sql::<S>(question), &given.values(), read).await?;
+    findings.extend(found.into_iter().take(MAX_FINDINGS.saturating_sub(findings.len())));
+    Ok(())
+}
+
+/// A question whose answer is empty while all is well, and what a row of that answer means.
+type Check = (&'static str, ReadFinding);
 
 /// What a row of an answer is about, and what is wrong with it.
 type ReadFinding = fn(&mut Cells<'_>) -> Result<(String, String), Fault>;
 
-/// Each thing that must always hold: the question whose answer is empty while it does, and what a row of that answer means.
-const CHECKS: [(&str, ReadFinding); 12] = [
+/// Of postings and the transfers they are about.
+const WALLETS: [Check; 4] = [
     // A posting's entries sum to zero, and move what the posting says.
     (POSTINGS, |cells| {
         let id: PostingId = cells.id()?;
@@ -67,35 +305,6 @@ const CHECKS: [(&str, ReadFinding); 12] = [
             format!("The posting is for {amount}, but its entries move {moved}.")
         };
         Ok((id.to_string(), problem))
-    }),
-    // Each entry belongs to a posting.
-    (ENTRIES, |cells| {
-        let id: PostingId = cells.id()?;
-        Ok((id.to_string(), format!("There is an entry for {}, but no such posting.", cells.text()?)))
-    }),
-    // Each balance is the sum of its account's entries.
-    (BALANCES, |cells| {
-        let (currency, account) = (cells.text()?, cells.text()?);
-        let (balance, sum) = (cells.text_or_none()?, cells.text()?);
-        let problem = match balance {
-            Some(balance) => format!("The balance of {account} is {balance}, but its entries sum to {sum}."),
-            None => format!("There are entries for {account} that sum to {sum}, but no such account."),
-        };
-        Ok((currency, problem))
-    }),
-    // Nothing but the outside world's side is negative.
-    (OVERDRAFTS, |cells| {
-        let (currency, account) = (cells.text()?, cells.text()?);
-        Ok((currency, format!("The balance of {account} is {}, which is below zero.", cells.text()?)))
-    }),
-    // What is reserved, settled out and earned is what the transfers say.
-    (TOTALS, |cells| {
-        let (currency, account) = (cells.text()?, cells.text()?);
-        let (balance, sum) = (cells.text()?, cells.text()?);
-        let whose = if account == "reserved" { "open" } else { "succeeded" };
-        let problem =
-            format!("The balance of {account} is {balance}, but that of the {whose} transfers is {sum}.");
-        Ok((currency, problem))
     }),
     // A transfer has exactly the postings its status demands.
     (STEPS, |cells| {
@@ -118,8 +327,19 @@ const CHECKS: [(&str, ReadFinding); 12] = [
         let id: TransferId = cells.id()?;
         Ok((id.to_string(), "There is a transaction, but no transfer.".to_owned()))
     }),
-    // Each transfer has its transaction.
-    (TRANSFERS, |cells| Ok((cells.text()?, "There is a transfer, but no transaction.".to_owned()))),
+];
+
+/// A transfer's posting moves between the accounts what the transfer says. Of everything, these sums are compared as totals.
+const RECENT_AMOUNTS: Check = (AMOUNTS, |cells| {
+    let (id, cause): (PostingId, _) = (cells.id()?, cells.text()?);
+    Ok((
+        id.to_string(),
+        format!("The entries of the posting ({cause}) are not those of its transfer's amounts."),
+    ))
+});
+
+/// Of postings of card payments.
+const CARDS: [Check; 3] = [
     // A card payment's postings are what its transaction, refunds and disputes say, account by account.
     (card::PAYMENTS, card::payment),
     // Postings of a card payment that was never paid add up to nothing.
@@ -128,15 +348,71 @@ const CHECKS: [(&str, ReadFinding); 12] = [
     (card::REFUNDS, card::refund),
 ];
 
+/// Nothing but the outside world's side is negative.
+const OVERDRAFTS: Check = (NEGATIVE, |cells| {
+    let (currency, account) = (cells.text()?, cells.text()?);
+    Ok((currency, format!("The balance of {account} is {}, which is below zero.", cells.text()?)))
+});
+
+/// What can only be asked about everything.
+const WHOLE: [Check; 5] = [
+    // Each entry belongs to a posting.
+    (ENTRIES, |cells| {
+        let id: PostingId = cells.id()?;
+        Ok((id.to_string(), format!("There is an entry for {}, but no such posting.", cells.text()?)))
+    }),
+    // Each balance is the sum of its account's entries.
+    (BALANCES, |cells| {
+        let (currency, account) = (cells.text()?, cells.text()?);
+        let (balance, sum) = (cells.text_or_none()?, cells.text()?);
+        let problem = match balance {
+            Some(balance) => format!("The balance of {account} is {balance}, but its entries sum to {sum}."),
+            None => format!("There are entries for {account} that sum to {sum}, but no such account."),
+        };
+        Ok((currency, problem))
+    }),
+    OVERDRAFTS,
+    // What is reserved, settled out and earned is what the transfers say.
+    (TOTALS, |cells| {
+        let (currency, account) = (cells.text()?, cells.text()?);
+        let (balance, sum) = (cells.text()?, cells.text()?);
+        let whose = if account == "reserved" { "open" } else { "succeeded" };
+        let problem =
+            format!("The balance of {account} is {balance}, but that of the {whose} transfers is {sum}.");
+        Ok((currency, problem))
+    }),
+    // Each transfer has its transaction.
+    (TRANSFERS, |cells| Ok((cells.text()?, "There is a transfer, but no transaction.".to_owned()))),
+];
+
 const POSTINGS: &str = "SELECT * FROM (
      SELECT p.environment_id, p.id, CAST(p.amount_minor AS TEXT) AS amount, count(e.account) AS entries,
          COALESCE(CAST(exact_sum(e.amount_minor) AS TEXT), '0') AS rest,
          COALESCE(CAST(exact_sum(CASE WHEN e.amount_minor > 0 THEN e.amount_minor END) AS TEXT), '0')
              AS moved
-     FROM ledger_postings p LEFT JOIN ledger_entries e
+     FROM {postings} p LEFT JOIN ledger_entries e
          ON e.environment_id = p.environment_id AND e.currency = p.currency AND e.posting_id = p.id
-     GROUP BY p.environment_id, p.currency, p.id) x
+     GROUP BY p.environment_id, p.currency, p.id, p.amount_minor) x
  WHERE x.entries = 0 OR x.rest <> '0' OR x.moved <> x.amount LIMIT 1000";
+
+const AMOUNTS: &str = "SELECT environment_id, id, cause FROM (
+     SELECT p.environment_id, p.id, p.cause, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor,
+         CASE p.cause WHEN 'settle' THEN 1 WHEN 'reverse' THEN -1 ELSE 0 END AS earned,
+         CASE p.cause WHEN 'reserve' THEN t.total_debit_minor WHEN 'reverse' THEN 0 ELSE -t.total_debit_minor END AS held,
+         sum(CASE WHEN e.account = 'reserved' THEN e.amount_minor ELSE 0 END) AS reserved,
+         sum(CASE WHEN e.account = 'settled_out' THEN e.amount_minor ELSE 0 END) AS settled,
+         sum(CASE WHEN e.account = 'platform_fees' THEN e.amount_minor ELSE 0 END) AS platform,
+         sum(CASE WHEN e.account = 'organization_fees' THEN e.amount_minor ELSE 0 END) AS organization
+     FROM {postings} p
+     JOIN {transfers} f ON f.environment_id = p.environment_id AND f.reference = p.reference
+     JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id AND t.currency = p.currency
+     JOIN ledger_entries e
+         ON e.environment_id = p.environment_id AND e.currency = p.currency AND e.posting_id = p.id
+     WHERE p.cause IN ('reserve', 'settle', 'release', 'reverse')
+     GROUP BY p.environment_id, p.id, p.cause, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor,
+         t.total_debit_minor) x
+ WHERE reserved <> held OR settled <> earned * principal_minor OR platform <> earned * platform_fee_minor
+     OR organization <> earned * organization_fee_minor LIMIT 1000";
 
 const ENTRIES: &str = "SELECT e.environment_id, e.posting_id, e.account
  FROM ledger_entries e LEFT JOIN ledger_postings p
@@ -153,7 +429,7 @@ const BALANCES: &str =
  GROUP BY environment_id, currency, account
  HAVING max(balance) IS NULL OR max(balance) <> COALESCE(max(amount), '0') LIMIT 1000";
 
-const OVERDRAFTS: &str =
+const NEGATIVE: &str =
     "SELECT environment_id, currency, account, CAST(balance_minor AS TEXT) FROM ledger_accounts
  WHERE balance_minor < 0 AND account <> 'funding' LIMIT 1000";
 
@@ -189,7 +465,7 @@ const STEPS: &str = "SELECT * FROM (
              OR settle.amount_minor <> t.total_debit_minor
              OR release.amount_minor <> t.total_debit_minor
              OR reverse.amount_minor <> t.total_debit_minor THEN 1 ELSE 0 END AS BIGINT) AS differing
-     FROM transfers f
+     FROM {transfers} f
      JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
      LEFT JOIN ledger_postings reserve
          ON reserve.environment_id = t.environment_id AND reserve.currency = t.currency
@@ -207,8 +483,8 @@ const STEPS: &str = "SELECT * FROM (
      ('succeeded', 1100), ('canceled', 1010), ('failed', 1010), ('failed', 1101)) LIMIT 1000";
 
 const STRAYS: &str = "SELECT p.environment_id, p.id, p.cause
- FROM ledger_postings p LEFT JOIN (
-     SELECT f.environment_id, t.currency, f.reference FROM transfers f
+ FROM {postings} p LEFT JOIN (
+     SELECT f.environment_id, t.currency, f.reference FROM {transfers} f
      JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id) x
      ON x.environment_id = p.environment_id AND x.currency = p.currency AND x.reference = p.reference
  LEFT JOIN ledger_postings undone
@@ -219,7 +495,7 @@ const STRAYS: &str = "SELECT p.environment_id, p.id, p.cause
  WHERE p.cause NOT IN ('fund', 'withdraw') AND x.reference IS NULL AND undone.id IS NULL LIMIT 1000";
 
 const TRANSACTIONS: &str = "SELECT t.environment_id, t.reference
- FROM transactions t LEFT JOIN transfers f
+ FROM {ach_transactions} t LEFT JOIN transfers f
      ON f.environment_id = t.environment_id AND f.transaction_id = t.id
  WHERE t.method = 'ach' AND f.transaction_id IS NULL LIMIT 1000";
 

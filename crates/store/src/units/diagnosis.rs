@@ -1,28 +1,39 @@
 //! What waits in a database, and the postings of one payment.
 
-use tollgate_domain::{Currency, ServiceReference, Timestamp, id::EnvironmentId};
+use tollgate_domain::{
+    Currency, ServiceReference, Timestamp,
+    id::{EnvironmentId, EventId},
+};
 use tollgate_engine::ports::{Backlog, LedgerLine};
 
 use super::wallet::{line, line_columns};
 use crate::prelude::*;
 
-const DUE: [(&str, &str); 3] =
-    [("card payments", "card_payments"), ("transfers", "transfers"), ("provider events", "provider_events")];
+const WORK: [&str; 4] = ["card payments", "transfers", "provider events", "events to index"];
+
+/// Ids of events begin with their moment.
+pub(crate) const BACKLOG: &str = "SELECT 'card payments', count(*), min(due_at) FROM (
+         SELECT due_at FROM card_payments WHERE due_at <= $1 ORDER BY due_at LIMIT $2) due
+     UNION ALL SELECT 'transfers', count(*), min(due_at) FROM (
+         SELECT due_at FROM transfers WHERE due_at <= $1 ORDER BY due_at LIMIT $2) due
+     UNION ALL SELECT 'provider events', count(*), min(due_at) FROM (
+         SELECT due_at FROM provider_events WHERE due_at <= $1 ORDER BY due_at LIMIT $2) due
+     UNION ALL SELECT 'events to index', count(*), (
+         SELECT e.at FROM out_events e WHERE (e.environment_id, e.id) = (
+             SELECT environment_id, event_id FROM undigested_events
+             WHERE event_id <= $3 ORDER BY event_id, environment_id LIMIT 1))
+         FROM (
+             SELECT 1 FROM undigested_events WHERE event_id <= $3 ORDER BY event_id, environment_id LIMIT $2) due";
 
 pub(crate) async fn backlog<S: Session>(s: &mut S, now: Timestamp) -> Result<Vec<Backlog>, Fault> {
-    let mut backlog = Vec::with_capacity(DUE.len());
-    for (what, table) in DUE {
-        let sql = format!(
-            "SELECT count(*), min(due_at) FROM (
-                 SELECT due_at FROM {table} WHERE due_at <= $1 ORDER BY due_at LIMIT $2) due"
-        );
-        let counted = s
-            .query_one(&sql, values![now, Backlog::MOST], |cells| {
-                Ok(Backlog { what, due: cells.count("count")?, oldest: cells.moment_or_none()? })
-            })
-            .await?;
-        backlog.push(counted);
-    }
+    let last = EventId::new(now, [0xff; 10]);
+    let kind = |text: &str| WORK.into_iter().find(|kind| *kind == text);
+    let read = |cells: &mut Cells<'_>| {
+        let what = cells.word("kind of work", kind)?;
+        Ok(Backlog { what, due: cells.count("count")?, oldest: cells.moment_or_none()? })
+    };
+    let mut backlog = s.query(BACKLOG, values![now, Backlog::MOST, last], read).await?;
+    backlog.sort_by_key(|backlog| WORK.iter().position(|kind| *kind == backlog.what));
     Ok(backlog)
 }
 

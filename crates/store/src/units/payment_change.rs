@@ -53,9 +53,10 @@ pub(crate) async fn change<S: Session>(
             "card_payments g WHERE g.environment_id = $1 AND g.id = $2",
             "$3",
             "$4",
-            "$5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15"
+            "$5",
+            "$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16"
         );
-        let mut values = row![environment, id, *transaction, change.at];
+        let mut values = row![environment, id, *transaction, change.began_at, change.at];
         values.extend(card_state_values(Some(state)));
         s.execute(sql, &values).await?;
     }

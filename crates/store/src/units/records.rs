@@ -1,15 +1,13 @@
-//! Payments as they are found and added up, and what waits for a person.
+//! Payments as they are found and added up.
 
 use tollgate_domain::{
     Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
     event::EventKind,
     id::{EnvironmentId, PaymentId, TransactionId},
 };
-use tollgate_engine::ports::{
-    Activity, Attention, PastPayment, PaymentCustomer, ReturnCounts, SearchCursor, SearchHit,
-};
+use tollgate_engine::ports::{Activity, PastPayment, PaymentCustomer, ReturnCounts, SearchCursor, SearchHit};
 
-use crate::{prelude::*, rows::books::wants_evidence};
+use crate::prelude::*;
 
 /// The columns that [`read_past_transfer`] takes, of transactions as `t`; the first is its place.
 macro_rules! past_transfer_columns {
@@ -252,89 +250,4 @@ pub(crate) async fn past_payments<S: Session>(
         transfers = s.query(sql, values![environment, limit], read_past_transfer).await?;
     }
     Ok(merged(cards, transfers, limit))
-}
-
-/// The orders mean nothing but that the indexes are used, however many rows the server believes there are.
-macro_rules! attention {
-    ($parked_deliveries:literal) => {
-        concat!(
-            "SELECT
-     (SELECT count(*) FROM (
-         SELECT 1 FROM card_payments WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY id LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM transfers
-         WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY transaction_id LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM reconciliation_exceptions
-         WHERE environment_id = $1 AND resolved_at IS NULL ORDER BY id LIMIT $2) c),
-     (SELECT count(*) FROM (",
-            $parked_deliveries,
-            ") c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM event_endpoints WHERE environment_id = $1 AND disabled IS NOT NULL LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM provider_events
-         WHERE environment_id = $1 AND state = 'waiting' ORDER BY received_at LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM provider_events
-         WHERE environment_id = $1 AND state = 'parked' ORDER BY received_at LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM transfers
-         WHERE environment_id = $1 AND approval_state = 'required' ORDER BY approval_id LIMIT $2) c)
-         + (SELECT count(*) FROM config_proposals WHERE environment_id = $1 AND state = 'required'),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM disputes WHERE environment_id = $1 AND closed_at IS NULL ORDER BY respond_by LIMIT $2) c),
-     (SELECT d.respond_by FROM disputes d
-         WHERE d.environment_id = $1 AND d.closed_at IS NULL AND ",
-            wants_evidence!(),
-            " ORDER BY d.respond_by LIMIT 1),
-     (SELECT created_at FROM card_payments
-         WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY id LIMIT 1),
-     (SELECT t.created_at FROM transactions t WHERE t.environment_id = $1 AND t.id = (
-         SELECT transaction_id FROM transfers
-         WHERE environment_id = $1 AND waiting IS NOT NULL ORDER BY transaction_id LIMIT 1))"
-        )
-    };
-}
-
-pub(crate) const ATTENTION: &str = attention!(
-    "SELECT 1 FROM event_endpoints p CROSS JOIN event_deliveries d
-         ON d.environment_id = p.environment_id AND d.endpoint_id = p.id
-     WHERE p.environment_id = $1 AND d.state = 'parked' AND d.state <> 'delivered' LIMIT $2"
-);
-
-const ATTENTION_OF_SERVER: &str = attention!(
-    "SELECT 1 FROM event_endpoints p CROSS JOIN LATERAL (
-         SELECT 1 FROM event_deliveries d
-         WHERE d.environment_id = p.environment_id AND d.endpoint_id = p.id AND d.state = 'parked'
-         ORDER BY d.event_id LIMIT $2) d
-     WHERE p.environment_id = $1 LIMIT $2"
-);
-
-pub(crate) async fn attention<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    most: u32,
-) -> Result<Attention, Fault> {
-    let sql = S::DIALECT.pick(ATTENTION, ATTENTION_OF_SERVER);
-    s.query_one(sql, values![environment, most], |cells| {
-        let mut next = || cells.count("count");
-        let mut attention = Attention {
-            waiting_payments: next()?,
-            waiting_transfers: next()?,
-            open_exceptions: next()?,
-            parked_deliveries: next()?,
-            disabled_endpoints: next()?,
-            waiting_provider_events: next()?,
-            parked_provider_events: next()?,
-            open_approvals: next()?,
-            open_disputes: next()?,
-            ..Attention::default()
-        };
-        attention.respond_by = cells.moment_or_none()?;
-        attention.oldest_waiting_payment = cells.moment_or_none()?;
-        attention.oldest_waiting_transfer = cells.moment_or_none()?;
-        Ok(attention)
-    })
-    .await
 }

@@ -101,9 +101,11 @@ async fn pass_gate<S: Session>(
              waiting = $10, cancel_requested_at = $11, approval_id = $12, approval_state = $13, approval = $14,
              revision = revision + 1, last_change = $4
          WHERE environment_id = $1 AND revision = $3 AND transaction_id = (
-             SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)";
+             SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)
+             AND transaction_id = COALESCE($15, transaction_id)";
     let mut values = row![environment, id, rows::version(change.from_revision), change.id];
     values.extend(progress_values(&change.progress));
+    values.push(change.reservation.into());
     Ok(s.execute(sql, &values).await? == 1)
 }
 

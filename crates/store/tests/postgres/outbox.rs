@@ -9,8 +9,8 @@ use tollgate_domain::{
     transaction::Status,
 };
 use tollgate_engine::ports::{
-    DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventQuery, EventsFrom, PaymentFilter,
-    ProviderEventState, Resend, ResendWhich,
+    DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventQuery, EventsFrom, HealthQuery,
+    PaymentFilter, ProviderEventState, Resend, ResendWhich,
 };
 use tollgate_store::conformance::{
     Nodes, at,
@@ -25,6 +25,8 @@ async fn what_was_there_before_is_found_and_counted() {
     with_empty_database(async |database| {
         let store = database.open().await;
         let before = upgrade::before(&Nodes::new(store.clone(), store)).await;
+        let writer = "ALTER TABLE ledger_postings DROP COLUMN written_by";
+        database.stranger.batch_execute(writer).await.unwrap();
         database.stranger.batch_execute(upgrade::UNDO).await.unwrap();
         let nodes = Nodes::new(database.open().await, database.open().await);
         upgrade::after(&nodes, &before).await;
@@ -286,7 +288,10 @@ async fn ask(nodes: &Nodes, what: &str, Asked { environment, few, event }: &Aske
         "past payments" => node.past_payments(environment, None, 5).await.unwrap().len(),
         "past transfers" => node.past_payments(environment, Some(PaymentMethod::Ach), 5).await.unwrap().len(),
         "attention" => {
-            usize::try_from(node.attention(environment, 5).await.unwrap().parked_deliveries).unwrap()
+            let (environments, spending) = (vec![environment], at(0)..at(1));
+            let query = HealthQuery { environments, most: 5, failing_from: 3, spending };
+            let found = node.environment_health(&query).await.unwrap();
+            usize::try_from(found[0].attention.parked_deliveries).unwrap()
         }
         "a digest" => usize::try_from(node.index_events(5).await.unwrap()).unwrap(),
         "an event" => usize::from(!nodes.append_event(environment, SUCCEEDED).await.id.to_bytes().is_empty()),

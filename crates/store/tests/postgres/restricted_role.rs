@@ -9,6 +9,7 @@ use tollgate_store::{
     conformance::{
         Nodes, at,
         erasure::{CANARY, somebody},
+        reservations::what_was_not_sent_is_taken_back,
     },
     postgres::PostgresStore,
 };
@@ -43,6 +44,7 @@ async fn the_server_works_without_the_right_to_rewrite_the_books() {
         let new = nodes.new_transfer(who.environment);
         nodes.reserve(&new).await;
         nodes.change_transfer(&new, &nodes.transfer_step(0, TransferStep::Release, &new.order.fee)).await;
+        what_was_not_sent_is_taken_back(&nodes).await;
         who.erase(&nodes).await;
         nodes.audit_is_clean().await;
         nodes.key(who.environment).await;
@@ -66,6 +68,11 @@ async fn the_server_works_without_the_right_to_rewrite_the_books() {
                 let refused = server.batch_execute(&sql).await.unwrap_err();
                 assert_eq!(refused.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{sql}: {refused}");
             }
+        }
+        for column in ["id", "currency", "cause", "amount_minor", "actor", "at", "provider"] {
+            let sql = format!("UPDATE ledger_postings SET {column} = {column}");
+            let refused = server.batch_execute(&sql).await.unwrap_err();
+            assert_eq!(refused.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{sql}: {refused}");
         }
         let refused = server.batch_execute("DELETE FROM schema_migrations").await.unwrap_err();
         assert_eq!(refused.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE));

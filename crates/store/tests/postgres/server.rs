@@ -138,12 +138,18 @@ impl Database {
 
     /// The same database behind another port of this machine.
     pub(crate) fn url_through(&self, port: u16) -> DatabaseUrl {
+        self.url_through_any(&[port])
+    }
+
+    /// The same with several hosts, of which the one that answers is to be found.
+    pub(crate) fn url_through_any(&self, ports: &[u16]) -> DatabaseUrl {
         let config: tokio_postgres::Config = url_of(&self.name).parse().unwrap();
         let user = config.get_user().unwrap_or("postgres");
         let password = config
             .get_password()
             .map_or_else(String::new, |bytes| format!(":{}", String::from_utf8(bytes.to_vec()).unwrap()));
-        format!("postgres://{user}{password}@127.0.0.1:{port}/{}", self.name).parse().unwrap()
+        let hosts: Vec<String> = ports.iter().map(|port| format!("127.0.0.1:{port}")).collect();
+        format!("postgres://{user}{password}@{}/{}", hosts.join(","), self.name).parse().unwrap()
     }
 
     pub(crate) fn server_address(&self) -> (String, u16) {

@@ -242,6 +242,38 @@ async fn a_silent_server_leaves_doubt_about_writes_only() {
     .await;
 }
 
+/// As with a leader whose machine is paused: connections stay open or are even accepted, and nothing is said on them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_host_costs_one_unit_its_time_and_no_other() {
+    with_database(async |database| {
+        let (first, second) =
+            (Proxy::start(database.server_address()).await, Proxy::start(database.server_address()).await);
+        let short = PostgresSettings { statement_timeout: Duration::from_millis(300), ..settings() };
+        let url = database.url_through_any(&[first.port, second.port]);
+        let near = Arc::new(PostgresStore::open(&url, &short).await.unwrap());
+        let nodes = Nodes::new(near, database.open().await);
+        let environment = nodes.environment().await.id;
+        // Several connections wait in the pool, all to the first host.
+        let reads = (0..6).map(|_| nodes.one.config(environment));
+        futures_util::future::try_join_all(reads).await.unwrap();
+        first.set(Weather::Silent);
+        let lost = nodes.one.config(environment).await;
+        assert!(matches!(lost, Err(StoreError::Unavailable(_))), "{lost:?}");
+        let began = Instant::now();
+        for count in 0..6 {
+            let movement = nodes.new_movement(Cause::Fund, 1, &format!("after {count}"));
+            let moved = nodes.one.move_funds(environment, &movement).await.unwrap();
+            assert!(matches!(moved, Moved::Done(_)), "{moved:?}");
+        }
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+        // A node that starts now, or has no connection left, finds the other host as well.
+        let began = Instant::now();
+        PostgresStore::open(&url, &short).await.unwrap();
+        assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    })
+    .await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_server_that_is_not_there_is_named_without_the_password() {
     // Port 1 of this machine answers nobody.

@@ -142,7 +142,8 @@ impl AdminClient {
         all.extend_from_slice(headers);
         let body = body.map(|body| body.to_string().into_bytes()).unwrap_or_default();
         let url = format!("{}{path}", self.url);
-        let timeout = if path == AUDIT { LONG_REQUEST_TIMEOUT } else { REQUEST_TIMEOUT };
+        let is_audit = path.split('?').next() == Some(AUDIT);
+        let timeout = if is_audit { LONG_REQUEST_TIMEOUT } else { REQUEST_TIMEOUT };
         self.http.send(method, &url, &all, body, timeout).await.map_err(|why| {
             Failure::new(format!(
                 "{} is not responding: {why}; start the server, or set TOLLGATE_URL",

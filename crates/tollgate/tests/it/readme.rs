@@ -16,15 +16,13 @@ use serde_json::Value;
 
 use crate::{
     sdks,
-    support::{Client, GOOD_CARD, alone, wait_until},
+    support::{BINARY, Client, GOOD_CARD, alone, binary, wait_until},
 };
 
 const README: &str = include_str!("../../../../README.md");
 /// Where README expects the sandbox.
 const ADDRESS: &str = "127.0.0.1:8080";
 const START: &str = "cargo run --release";
-/// The binary to try, where it is not the one that was built for the tests.
-const BINARY: &str = "TOLLGATE_FIRST_PAYMENT_BINARY";
 const WHOLE_MAX: Duration = Duration::from_secs(60);
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
@@ -132,7 +130,7 @@ struct Walk {
 
 impl Walk {
     fn start(folder: &Path) -> Self {
-        let binary = env::var(BINARY).unwrap_or_else(|_| env!("CARGO_BIN_EXE_tollgate").to_owned());
+        let binary = binary();
         println!(
             "`{START}` stands for {binary}, which is built already; everything else is as README has it"
         );

@@ -35,10 +35,10 @@ fn write(mut admin: Client, tenant: &Tenant, next: &AtomicU64) {
 }
 
 /// Has values sealed anew until the server is gone. What is written meanwhile is sealed under the current key.
-fn rekey(mut admin: Client, resealed: &AtomicU64) {
+fn rekey(mut admin: Client) {
     let headers = [("content-type", "application/json")];
     while let Ok(answer) = admin.try_send("POST", "/admin/v1/rekey", &headers, b"{}") {
-        resealed.fetch_add(answer.data(200)["resealed"].as_u64().unwrap(), Ordering::Relaxed);
+        answer.data(200);
     }
 }
 
@@ -89,13 +89,12 @@ fn rotate(start: impl Fn() -> Start) {
         || start().with("TOLLGATE_MASTER_KEY", NEW_KEY).with("TOLLGATE_MASTER_KEY_PREVIOUS", MASTER_KEY);
     let mut server = both().run();
     assert!(master_key_finding(&server).contains("still needed by: configurations, event endpoints"));
-    let resealed = AtomicU64::new(0);
     let kills = number("TOLLGATE_REKEY_KILLS", 1);
     for _ in 0..kills {
         let pause = Duration::from_millis(random.random_range(20..400));
         thread::scope(|scope| {
             scope.spawn(|| write(server.admin(), &tenant, &next));
-            scope.spawn(|| rekey(server.admin(), &resealed));
+            scope.spawn(|| rekey(server.admin()));
             thread::sleep(pause);
             server.signal("KILL");
         });
@@ -103,8 +102,8 @@ fn rotate(start: impl Fn() -> Start) {
         server = both().run();
         quoted_marker(&mut server.client(&key));
     }
-    let (is_success, text) = command(&server, &["rekey"]);
-    assert!(is_success, "{text}, seed {seed}");
+    let (is_success, last_run) = command(&server, &["rekey"]);
+    assert!(is_success, "{last_run}, seed {seed}");
     assert!(master_key_finding(&server).contains("nothing is sealed under the previous"), "seed {seed}");
     check_all_readable(&server, &tenant, &key);
     drop(server);
@@ -116,7 +115,8 @@ fn rotate(start: impl Fn() -> Start) {
     let (is_success, text) = command(&server, &["rekey"]);
     assert!(!is_success && text.contains("TOLLGATE_MASTER_KEY_PREVIOUS"), "{text}");
     println!(
-        "{versions} versions with {secrets} secrets each, {kills} kills, {resealed:?} resealed before the last run"
+        "{versions} versions with {secrets} secrets each, {kills} kills; after them: {}",
+        last_run.trim()
     );
 }
 

@@ -58,6 +58,13 @@ fn check_outage(server: &Server, tenant: &Tenant, key: &str, marker: u64) {
         });
         check_unavailable(&timed("readiness", || server.client("").get("/readyz")));
         server.client("").get("/healthz").data(200);
+        let asked = Instant::now();
+        let metrics = String::from_utf8(server.client("").get("/metrics").body).unwrap();
+        assert!(asked.elapsed() < Duration::from_secs(5), "metrics took {:?}", asked.elapsed());
+        assert!(
+            metrics.contains("tollgate_store_up{} 0\n") && metrics.contains("_http_connections "),
+            "{metrics}"
+        );
         let refused = marked_document(marker + 100);
         check_unavailable(&timed("a change", || server.admin().put(&tenant.path("/config"), &refused)));
         check_unavailable(&timed("a new key", || {

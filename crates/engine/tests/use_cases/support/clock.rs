@@ -1,5 +1,13 @@
 //! A clock that follows tokio's paused time: it moves only when every task waits.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::Duration,
+};
+
 use tokio::time::Instant;
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::Clock;
@@ -12,6 +20,7 @@ const ERA: i64 = 2 * 365 * 24 * 3_600 * 1_000;
 pub(crate) struct TestClock {
     from: Timestamp,
     started: Instant,
+    millis_behind: Arc<AtomicI64>,
 }
 
 impl TestClock {
@@ -19,11 +28,18 @@ impl TestClock {
     /// store is never due.
     pub(crate) fn start(era: usize) -> Self {
         let before = i64::try_from(era).unwrap() * ERA;
-        Self { from: Timestamp::from_unix_millis(BEGINNING - before), started: Instant::now() }
+        let from = Timestamp::from_unix_millis(BEGINNING - before);
+        Self { from, started: Instant::now(), millis_behind: Arc::default() }
     }
 
     pub(crate) fn time(&self) -> Timestamp {
-        self.from.saturating_add(self.started.elapsed())
+        let time = self.from.saturating_add(self.started.elapsed());
+        Timestamp::from_unix_millis(time.unix_millis() - self.millis_behind.load(Ordering::Relaxed))
+    }
+
+    /// As if a server whose clock is behind went on.
+    pub(crate) fn set_back(&self, by: Duration) {
+        self.millis_behind.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::Relaxed);
     }
 
     /// Whether a moment belongs to this clock's era.

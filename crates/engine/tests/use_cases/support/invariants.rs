@@ -16,8 +16,8 @@ use tollgate_domain::{
     transaction::{ReportKind, Status, Transaction},
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, AuditLogFilter, CardPayment, DeliveryQuery, DeliveryState, Event, EventQuery, EventsFrom,
-    PaymentFilter, ProviderEventState, TransactionFilter, Transfer,
+    ApprovalQuery, AuditLogFilter, AuditScope, CardPayment, DeliveryQuery, DeliveryState, Event, EventQuery,
+    EventsFrom, PaymentFilter, ProviderEventState, TransactionFilter, Transfer,
 };
 
 use super::{
@@ -126,8 +126,10 @@ impl World {
 
     /// Checks every invariant.
     pub(crate) async fn check(&self) {
-        let audit = self.store.audit().await.unwrap();
-        assert!(audit.findings.is_empty(), "{:?}", audit.findings);
+        for scope in [AuditScope::Recent, AuditScope::Everything] {
+            let audit = self.store.audit(scope, self.engine().clock().now()).await.unwrap();
+            assert!(audit.findings.is_empty(), "{scope:?}: {:?}", audit.findings);
+        }
         assert_eq!(self.differences().await, Vec::<String>::new());
         self.check_preparations().await;
         self.check_events().await;

@@ -211,7 +211,7 @@ through! {
         StoreRead waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
-        StoreRead audit() -> Audit;
+        StoreWrite audit(scope: AuditScope, now: Timestamp) -> Audit;
     }
 }
 
@@ -263,7 +263,6 @@ through! {
         StoreRead past_payments(
             environment: EnvironmentId, method: Option<PaymentMethod>, limit: u32
         ) -> Vec<PastPayment>;
-        StoreRead attention(environment: EnvironmentId, most: u32) -> Attention;
     }
 }
 
@@ -282,11 +281,17 @@ through! {
 through! {
     InspectionStore {
         StoreRead diagnose(now: Timestamp) -> Diagnosis;
+        StoreRead backlog(now: Timestamp) -> Vec<Backlog>;
+        StoreRead environment_health(query: &HealthQuery) -> Vec<EnvironmentHealth>;
         StoreRead postings_of(
             environment: EnvironmentId, currency: Currency, reference: ServiceReference
         ) -> Vec<LedgerLine>;
         StoreWrite put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
         StoreRead provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+    }
+
+    fn queued_units(&self) -> usize {
+        self.inner.queued_units()
     }
 }
 

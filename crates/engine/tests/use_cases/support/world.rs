@@ -90,6 +90,10 @@ impl World {
         world
     }
 
+    pub(crate) fn set_clock_back(&self, by: Duration) {
+        self.clock.set_back(by);
+    }
+
     pub(crate) fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.process.borrow().engine)
     }

@@ -16,16 +16,16 @@ pub(super) const PAYMENTS: &str = "WITH posted AS MATERIALIZED (
          sum(CASE WHEN kind = 'payment' THEN principal_minor ELSE 0 END) AS paid_principal,
          sum(CASE WHEN kind = 'payment' THEN platform_fees_minor ELSE 0 END) AS paid_platform,
          sum(CASE WHEN kind = 'payment' THEN organization_fees_minor ELSE 0 END) AS paid_organization
-     FROM card_postings GROUP BY environment_id, payment_id),
+     FROM {card_postings} p GROUP BY environment_id, payment_id),
  returned AS MATERIALIZED (
      SELECT environment_id, payment_id, sum(principal_minor) AS principal, sum(fee_minor) AS fee
-     FROM refunds WHERE status = 'succeeded' GROUP BY environment_id, payment_id),
+     FROM {refunds} r WHERE status = 'succeeded' GROUP BY environment_id, payment_id),
  contested AS MATERIALIZED (
      SELECT environment_id, payment_id,
          sum(CASE WHEN closed_at IS NULL AND lower(status) NOT LIKE 'warning!_%' ESCAPE '!'
              AND lower(status) NOT LIKE 'inquiry!_%' ESCAPE '!' THEN COALESCE(amount_minor, 0) ELSE 0 END) AS held,
          sum(CASE WHEN lower(status) IN ('lost', 'accepted') THEN COALESCE(amount_minor, 0) ELSE 0 END) AS lost
-     FROM disputes GROUP BY environment_id, payment_id)
+     FROM {disputes} d GROUP BY environment_id, payment_id)
  SELECT environment_id, reference, problem FROM (
      SELECT t.environment_id, t.reference, CASE
          WHEN p.payment_id IS NULL THEN 'has no postings'
@@ -42,7 +42,7 @@ pub(super) const PAYMENTS: &str = "WITH posted AS MATERIALIZED (
          WHEN p.due + p.held + p.given + p.lost <> p.principal + p.platform + p.organization
              THEN 'has postings that do not balance'
          END AS problem
-     FROM transactions t
+     FROM {card_transactions} t
      LEFT JOIN posted p ON p.environment_id = t.environment_id AND p.payment_id = t.reference
      LEFT JOIN returned r ON r.environment_id = t.environment_id AND r.payment_id = t.reference
      LEFT JOIN contested d ON d.environment_id = t.environment_id AND d.payment_id = t.reference
@@ -56,7 +56,7 @@ pub(super) fn payment(cells: &mut Cells<'_>) -> Result<(String, String), Fault> 
 }
 
 pub(super) const STRAYS: &str = "SELECT p.environment_id, p.payment_id
- FROM card_postings p LEFT JOIN transactions t
+ FROM {card_postings} p LEFT JOIN transactions t
      ON t.environment_id = p.environment_id AND t.method = 'web_card' AND t.reference = p.payment_id
      AND t.status IN ('succeeded', 'refunded')
  WHERE t.id IS NULL GROUP BY p.environment_id, p.payment_id
@@ -71,9 +71,9 @@ pub(super) fn stray(cells: &mut Cells<'_>) -> Result<(String, String), Fault> {
 
 /// A transaction from before refunds had records may know of more.
 pub(super) const REFUNDS: &str = "SELECT t.environment_id, t.reference
- FROM transactions t JOIN (
+ FROM {card_transactions} t JOIN (
      SELECT environment_id, payment_id, sum(principal_minor + fee_minor) AS total
-     FROM refunds WHERE status = 'succeeded' GROUP BY environment_id, payment_id) r
+     FROM {refunds} r WHERE status = 'succeeded' GROUP BY environment_id, payment_id) r
      ON r.environment_id = t.environment_id AND r.payment_id = t.reference
  WHERE t.method = 'web_card' AND t.refunded_minor < r.total LIMIT 1000";
 

@@ -201,7 +201,7 @@ fn a_dispute_is_recorded_and_moves_nothing(kind: StoreKind) {
         ];
         assert_eq!(events(&world, reference), expected);
     }
-    let audit = world.shop.admin().get("/admin/v1/audit").data(200);
+    let audit = world.shop.admin().get("/admin/v1/audit?full=true").data(200);
     assert_eq!(audit["findings"], json!([]), "{audit:#}");
 }
 

@@ -2,7 +2,6 @@
 
 use std::{
     io::Write as _,
-    path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 use super::{happen, subscribe, subscribe_to, telling, world};
 use crate::support::{
     BankStore, BankWorld, DECLINED_CARD, Flow, On, Prepared, REFUSED_BANK, Receiver, StoreKind, Subscription,
-    WAIT_TIMEOUT, Wire, World, on_both_stores, wait_until,
+    WAIT_TIMEOUT, Wire, World, on_both_stores, python, wait_until,
 };
 
 on_both_stores! {
@@ -161,32 +160,10 @@ fn every_move_of_a_transfer_is_told(kind: StoreKind) {
     }
 }
 
-/// A Python with the library: made once, and kept.
-fn python() -> PathBuf {
-    const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/webhooks");
-    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("webhooks-python");
-    let python = place.join("bin/python");
-    let file = format!("{SCRIPTS}/requirements.txt");
-    let requirements = std::fs::read_to_string(&file).unwrap();
-    let stamp = place.join("requirements-installed.txt");
-    // One maker at a time; whoever waits finds it made.
-    let lock = std::fs::File::create(place.with_extension("lock")).unwrap();
-    lock.lock().unwrap();
-    if std::fs::read_to_string(&stamp).is_ok_and(|installed| installed == requirements) {
-        return python;
-    }
-    let run = |command: &mut Command| assert!(command.status().unwrap().success(), "{command:?}");
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&place));
-    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", &file];
-    run(Command::new(&python).args(pip));
-    std::fs::write(stamp, requirements).unwrap();
-    python
-}
-
 /// What the library says of each delivery.
 fn judged(deliveries: &[Value]) -> Vec<bool> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/webhooks/verify.py");
-    let mut command = Command::new(python());
+    let mut command = Command::new(python("webhooks"));
     let mut child = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(json!(deliveries).to_string().as_bytes()).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -45,7 +45,7 @@ fn audit(shop: &Shop, simulator: &Simulator) -> Audit {
     audit.complaints.extend(waiting.iter().map(|event| format!("an event still waits: {event}")));
     let exceptions = shop.listed("exceptions");
     audit.complaints.extend(exceptions.iter().map(|exception| format!("a disagreement: {exception}")));
-    let books = shop.admin().get("/admin/v1/audit").data(200);
+    let books = shop.admin().get("/admin/v1/audit?full=true").data(200);
     let findings = books["findings"].as_array().unwrap().iter();
     audit.complaints.extend(findings.map(|finding| format!("in the books: {finding}")));
     audit

@@ -385,17 +385,20 @@ impl Desk {
         }
     }
 
-    /// What the audit complains of.
+    /// What the audits complain of, that of what is new and that of everything.
     pub fn audit(&self) -> Vec<String> {
-        let data = self.admin().get("/admin/v1/audit").data(200);
-        let findings = data["findings"].as_array().unwrap();
-        assert_eq!(data["clean"], findings.is_empty());
-        findings.iter().map(|finding| format!("the audit: {finding}")).collect()
+        let audit = |path| {
+            let data = self.admin().get(path).data(200);
+            let findings = data["findings"].as_array().unwrap().clone();
+            assert_eq!(data["clean"], findings.is_empty());
+            findings.into_iter().map(|finding| format!("the audit: {finding}"))
+        };
+        audit("/admin/v1/audit").chain(audit("/admin/v1/audit?full=true")).collect()
     }
 
     /// `tollgate audit` of this server.
     pub fn audit_command(&self) -> Start {
-        let start = Start::command(&["audit"]).with("TOLLGATE_ADMIN_TOKEN", ADMIN_TOKEN);
+        let start = Start::command(&["audit", "--full"]).with("TOLLGATE_ADMIN_TOKEN", ADMIN_TOKEN);
         start.with("TOLLGATE_URL", &format!("http://{}", self.server))
     }
 

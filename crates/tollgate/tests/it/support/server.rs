@@ -1,6 +1,7 @@
 //! The real binary as a child process, on a port of its own and in a folder of its own.
 
 use std::{
+    env,
     fs::{self, File},
     net::SocketAddr,
     path::{Path, PathBuf},
@@ -13,6 +14,13 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::client::Client;
+
+/// Names the binary to try, where it is not the one that was built for the tests.
+pub const BINARY: &str = "TOLLGATE_TEST_BINARY";
+
+pub fn binary() -> String {
+    env::var(BINARY).unwrap_or_else(|_| env!("CARGO_BIN_EXE_tollgate").to_owned())
+}
 
 pub const MASTER_KEY: &str = "a master key for tests, long enough to be taken";
 pub const ADMIN_TOKEN: &str = "an admin token for tests";
@@ -85,7 +93,7 @@ impl Start {
         };
         fs::create_dir_all(&data_dir).unwrap();
         let log = data_dir.join(format!("log-{:?}-{}", thread::current().id(), unique()));
-        let binary = env!("CARGO_BIN_EXE_tollgate");
+        let binary = &binary();
         let mut command = Command::new(if self.ignores_file_size_limits { "sh" } else { binary });
         if self.ignores_file_size_limits {
             command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", binary]);

@@ -1,0 +1,76 @@
+//! What `/metrics` says of environments, wallets, providers and queues.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    BANK_WAIT_TIMEOUT, BankWorld, Desk, On, Receiver, Reply, Server, Subscription, on_each_store, wait_until,
+};
+
+/// The value of a series, by its name and parts of its labels.
+#[track_caller]
+pub(crate) fn value(server: &Server, name: &str, labels: &[(&str, &str)]) -> Option<i64> {
+    let text = String::from_utf8(server.client("").get("/metrics").body).unwrap();
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    let is_wanted = |line: &&str| {
+        let labeled = |(label, value): &(&str, &str)| line.contains(&format!("{label}=\"{value}\""));
+        line.strip_prefix(name).is_some_and(|rest| rest.starts_with(['{', ' '])) && labels.iter().all(labeled)
+    };
+    let found: Vec<_> = text.lines().filter(is_wanted).collect();
+    assert!(found.len() < 2, "{found:?}");
+    found.first().map(|line| line.rsplit_once(' ').unwrap().1.parse().unwrap())
+}
+
+fn what_needs_attention_is_measured(on: On) {
+    let world =
+        BankWorld::start_with(on, |store| store.serve().with("TOLLGATE_ALLOW_PRIVATE_ENDPOINTS", "true"));
+    let (server, desk) = (&world.server, &world.desk);
+    let environment = [("environment", desk.environment.as_str())];
+    let of = |name: &str, label: &str, value_of: &str| {
+        value(server, name, &[environment[0], (label, value_of)]).unwrap_or_else(|| panic!("no {name}"))
+    };
+    let here = |name: &str| value(server, name, &environment).unwrap_or_else(|| panic!("no {name}"));
+    assert_eq!(value(server, "tollgate_store_up", &[]), Some(1));
+    assert!(value(server, "tollgate_store_queued_units", &[]).is_some());
+    assert_eq!(of("tollgate_wallet_available_minor", "currency", "USD"), i64::try_from(Desk::FUNDS).unwrap());
+    assert_eq!(of("tollgate_wallet_low", "currency", "USD"), 0);
+    assert_eq!(of("tollgate_provider_circuit", "state", "closed"), 1);
+    assert_eq!(of("tollgate_provider_state", "state", "ready"), 1);
+    assert_eq!((here("tollgate_waiting_deliveries"), here("tollgate_delivery_lag_seconds")), (0, 0));
+
+    let receiver = Receiver::answering(|_| Reply::status(500));
+    Subscription::create(&mut desk.admin(), &desk.path(""), &receiver.url("/"), &["*"]);
+    world.simulator.fault(&world.simulator.rail.operation("create"), "error_before", 1_000, 0);
+    let reference = desk.made(&desk.body("measured", 10_000));
+    assert_eq!(of("tollgate_pending_payments", "method", "ach"), 1);
+    assert_eq!(of("tollgate_pending_payments", "method", "web_card"), 0);
+    wait_until("a delivery waits", BANK_WAIT_TIMEOUT, || here("tollgate_waiting_deliveries") > 0);
+    wait_until("it is late", BANK_WAIT_TIMEOUT, || here("tollgate_delivery_lag_seconds") > 0);
+    wait_until("a payment is late", BANK_WAIT_TIMEOUT, || {
+        of("tollgate_pending_payment_age_seconds", "method", "ach") > 0
+    });
+    desk.leave(1);
+    wait_until("the wallet is low", BANK_WAIT_TIMEOUT, || of("tollgate_wallet_low", "currency", "USD") == 1);
+    assert_eq!(of("tollgate_wallet_available_minor", "currency", "USD"), 1);
+    assert_eq!(of("tollgate_wallet_spent_minor", "currency", "USD"), 10_035);
+
+    // The doctor finds the same.
+    let force = desk.path("/providers/ach_provider_a/circuit");
+    desk.admin().post(&force, &json!({"state": "open"})).data(200);
+    assert_eq!(of("tollgate_provider_circuit", "state", "forced_open"), 1);
+    assert_eq!(of("tollgate_provider_circuit", "state", "closed"), 0);
+    assert_eq!(of("tollgate_provider_state", "state", "down"), 1);
+    let doctor = desk.admin().get("/admin/v1/doctor").data(200);
+    for name in ["circuits", "payments", "wallets"] {
+        let is_found = |check: &Value| check["name"] == name && check["environmentId"] == desk.environment;
+        assert!(doctor["checks"].as_array().unwrap().iter().any(is_found), "{name}: {doctor:#}");
+    }
+
+    world.simulator.clear_faults();
+    desk.wait_status(&reference, "processing");
+    wait_until("nothing is pending", BANK_WAIT_TIMEOUT, || {
+        of("tollgate_pending_payments", "method", "ach") == 0
+    });
+    assert_eq!(of("tollgate_pending_payment_age_seconds", "method", "ach"), 0);
+}
+
+on_each_store! { what_needs_attention_is_measured }
