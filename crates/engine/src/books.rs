@@ -75,7 +75,7 @@ impl Engine {
             let Some(last) = environments.last().map(|environment| environment.id) else { return Ok(found) };
             after = Some(last);
             for environment in environments {
-                let lines = self.store.statement(environment.id, month.start(), month.end()).await?;
+                let lines = self.store.statement(environment.id, month).await?;
                 let rows = statement::rows(&lines);
                 if !rows.is_empty() {
                     let totals = statement::totals(&rows);

@@ -31,6 +31,9 @@ use crate::{
     response::{error::ApiError, respond::ApiResult},
 };
 
+/// The path of a fee quote.
+const QUOTE_PATH: &str = "/client/v1/fees/quote";
+
 /// One operation of the API: its name in metrics, its method, its path.
 pub(crate) struct Operation {
     pub(crate) name: &'static str,
@@ -244,9 +247,14 @@ impl OperationTable {
         self.console
     }
 
-    /// Whether this is the fee quote.
-    pub(crate) fn is_quote(&self, operation: usize) -> bool {
-        operation == self.quote
+    /// The place of the fee quote.
+    pub(crate) fn quote(&self) -> usize {
+        self.quote
+    }
+
+    /// Whether a fee quote is asked for.
+    pub(crate) fn is_quote_call(method: &Method, path: &str) -> bool {
+        path == QUOTE_PATH && *method == Method::POST
     }
 
     /// An operation's method and path.
@@ -289,7 +297,7 @@ mod tests {
     fn requests_are_counted_under_their_own_operation() {
         let table = OperationTable::new();
         let name = |method, path| OPERATIONS[table.find(&method, path)].name;
-        assert_eq!(name(Method::POST, "/client/v1/fees/quote"), "fee_quote");
+        assert_eq!(name(Method::POST, QUOTE_PATH), "fee_quote");
         assert_eq!(name(Method::PUT, "/admin/v1/environments/env_1/config"), "config_replace");
         assert_eq!(name(Method::GET, "/admin/v1/environments/env_1/config"), "config_read");
         assert_eq!(name(Method::DELETE, "/client/v1/fees/quote"), "unknown");

@@ -18,7 +18,7 @@ use tollgate_domain::{
     ledger::{Balances, Movement},
     limit::LimitUse,
     people::{User, UserToken},
-    statement::StatementLine,
+    statement::{Month, StatementLine},
     tenant::{Application, Environment, KeyRecord, Organization},
     transaction::{Dispute, Transaction},
 };
@@ -327,7 +327,8 @@ through! {
 through! {
     BooksStore {
         Read card_postings(environment: EnvironmentId, id: PaymentId) -> Vec<NewCardPosting>;
-        Read statement(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<StatementLine>;
+        Read statement(environment: EnvironmentId, month: Month) -> Vec<StatementLine>;
+        Write add_up_statements() -> ();
         Read open_disputes(environment: EnvironmentId, limit: u32) -> Vec<(PaymentId, Dispute)>;
         Read unposted_payments(limit: u32) -> Vec<(EnvironmentId, PaymentId)>;
         Write list_unposted_payments(now: Timestamp) -> ();

@@ -32,6 +32,7 @@ pub(crate) mod resend;
 pub(crate) mod sealed;
 pub(crate) mod sealing_keys;
 pub(crate) mod sessions;
+pub(crate) mod statement;
 pub(crate) mod timeline;
 pub(crate) mod transactions;
 pub(crate) mod transfer_change;

@@ -16,12 +16,16 @@ const TAKEN: u32 = 100;
 const LEFT_TO_OTHERS: u32 = 4;
 /// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
+/// How long postings wait to be added up for statements, which read them one by one until then.
+const STATEMENT_PAUSE: Duration = Duration::from_secs(10);
 
 impl Engine {
     /// Takes in whatever was written, until told to stop.
     pub async fn index_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         // Only an upgrade adds to them, so that what is done once is done for good.
         let (mut is_listed, mut has_earlier_payments) = (false, true);
+        // Whatever is posted has an event, and what a node before this one has left is added up at the start.
+        let (mut has_postings, mut added_up_at) = (true, None::<Instant>);
         while !*stop.borrow() {
             let started = Instant::now();
             if has_earlier_payments {
@@ -33,7 +37,9 @@ impl Engine {
                     }
                 };
             }
-            let pause = match self.store.index_events(TAKEN).await {
+            let indexed = self.store.index_events(TAKEN).await;
+            has_postings |= indexed.as_ref().is_ok_and(|taken| *taken > 0);
+            let pause = match indexed {
                 Ok(taken) if taken >= TAKEN => started.elapsed() * LEFT_TO_OTHERS,
                 Ok(_) => self.options.outbox.digest_poll,
                 Err(error) => {
@@ -41,6 +47,13 @@ impl Engine {
                     STORE_PAUSE
                 }
             };
+            if has_postings && added_up_at.is_none_or(|at| at.elapsed() >= STATEMENT_PAUSE) {
+                added_up_at = Some(Instant::now());
+                match self.store.add_up_statements().await {
+                    Ok(()) => has_postings = false,
+                    Err(error) => warn!(%error, "statements not added up; will retry"),
+                }
+            }
             tokio::select! {
                 biased;
                 _ = stop.wait_for(|stopped| *stopped) => {}

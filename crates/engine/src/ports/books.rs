@@ -5,7 +5,7 @@ use tollgate_domain::{
     Timestamp,
     books::CardPosting,
     id::{EnvironmentId, PaymentId, PostingId},
-    statement::StatementLine,
+    statement::{Month, StatementLine},
     transaction::Dispute,
 };
 
@@ -29,14 +29,17 @@ pub trait BooksStore: Send + Sync + 'static {
         id: PaymentId,
     ) -> Result<Vec<NewCardPosting>, StoreError>;
 
-    /// What was posted from `from` on and before `until`, added up by provider, method, currency and kind. Reads only that
-    /// span of the books, however long they are.
+    /// What was posted in a month, added up by provider, method, currency and kind: what [`Self::add_up_statements`] has kept
+    /// and every posting since.
     async fn statement(
         &self,
         environment: EnvironmentId,
-        from: Timestamp,
-        until: Timestamp,
+        month: Month,
     ) -> Result<Vec<StatementLine>, StoreError>;
+
+    /// Adds up what was posted since the last time and keeps the sums, so that statements need not read it. Statements are
+    /// the same before and after.
+    async fn add_up_statements(&self) -> Result<(), StoreError>;
 
     /// Disputes that are not decided, those whose evidence is wanted next first, with the payments they are about.
     async fn open_disputes(

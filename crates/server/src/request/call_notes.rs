@@ -10,14 +10,19 @@ tokio::task_local! {
     static NOTES: RefCell<CallNotes>;
 }
 
-/// What was learned about a call.
+thread_local! {
+    /// For what answers without waiting, and so stays on its thread.
+    static NOTES_HERE: RefCell<CallNotes> = RefCell::default();
+}
+
+/// What was learned about a call. It is moved about with every answer, so what few calls have is kept elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct CallNotes {
     /// Whose key it was made with; unknown keys belong to nobody.
     pub(crate) caller: Option<(EnvironmentId, KeyId)>,
     /// The payment it made.
-    pub(crate) reference: Option<String>,
-    pub(crate) unknown_fields: Found,
+    pub(crate) reference: Option<Box<str>>,
+    pub(crate) unknown_fields: Option<Box<Found>>,
 }
 
 /// Runs what answers a call, and returns what was learned meanwhile.
@@ -31,10 +36,9 @@ pub(crate) async fn collecting<F: Future>(answering: F) -> (F::Output, CallNotes
 
 /// The same for what answers without waiting.
 pub(crate) fn collected<A>(answer: impl FnOnce() -> A) -> (A, CallNotes) {
-    NOTES.sync_scope(RefCell::default(), || {
-        let answer = answer();
-        (answer, NOTES.with(RefCell::take))
-    })
+    NOTES_HERE.take();
+    let answer = answer();
+    (answer, NOTES_HERE.take())
 }
 
 /// Takes note of the key.
@@ -44,10 +48,18 @@ pub(crate) fn caller(environment: EnvironmentId, key: KeyId) {
 
 /// Takes note of the payment that was made.
 pub(crate) fn reference(reference: &impl ToString) {
-    note(|notes| notes.reference = Some(reference.to_string()));
+    note(|notes| notes.reference = Some(reference.to_string().into()));
 }
 
-/// Where nobody collects notes, none are taken.
+/// Where nobody collects notes, nobody reads them.
 pub(super) fn note(change: impl FnOnce(&mut CallNotes)) {
-    let _ = NOTES.try_with(|notes| change(&mut notes.borrow_mut()));
+    let mut change = Some(change);
+    let mut make = |notes: &RefCell<CallNotes>| {
+        if let Some(change) = change.take() {
+            change(&mut notes.borrow_mut());
+        }
+    };
+    if NOTES.try_with(&mut make).is_err() {
+        NOTES_HERE.with(make);
+    }
 }

@@ -44,7 +44,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(inside: Option<&str>, object: &'a str
     let read = T::deserialize(Noting { inner: &mut json, unknown: &mut unknown })?;
     json.end()?;
     if unknown.count > 0 {
-        call_notes::note(|notes| unknown.add_to(&mut notes.unknown_fields, inside));
+        call_notes::note(|notes| unknown.add_to(notes.unknown_fields.get_or_insert_default(), inside));
     }
     Ok(read)
 }
@@ -103,13 +103,17 @@ fn distance(one: &[u8], other: &[u8]) -> usize {
 #[derive(Default)]
 struct Unknown {
     known: &'static [&'static str],
+    /// How many of the known names have come one after the other, as most callers write them.
+    in_order: usize,
     named: Vec<String>,
     count: usize,
 }
 
 impl Unknown {
     fn meet(&mut self, name: &str) {
-        if !self.known.contains(&name) {
+        if self.known.get(self.in_order) == Some(&name) {
+            self.in_order += 1;
+        } else if !self.known.contains(&name) {
             self.count += 1;
             if self.named.len() < MAX_NAMED {
                 self.named.push(name.to_owned());
@@ -225,7 +229,8 @@ mod tests {
     }
 
     fn noted(inside: Option<&'static str>, json: &'static str) -> Found {
-        call_notes::collected(|| read::<Order<'_>>(inside, json).map(drop)).1.unknown_fields
+        let (_, notes) = call_notes::collected(|| read::<Order<'_>>(inside, json).map(drop));
+        notes.unknown_fields.map(|found| *found).unwrap_or_default()
     }
 
     #[test]

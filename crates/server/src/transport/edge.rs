@@ -79,6 +79,36 @@ impl Edge {
         let id = RequestId::new(at, rand::random());
         let client = client_address(peer, request.headers(), &self.app.trusted_proxies);
         let mut context = RequestContext { id, at, client, endpoint: ("", "") };
+        // Quotes are asked for tens of thousands of times a second, so they skip what is done for everyone else: looking
+        // the path up, boxes for the handler, its future and the body, and copies for the log.
+        if OperationTable::is_quote_call(request.method(), request.uri().path()) {
+            let (head, body) = request.into_parts();
+            let operation = self.operations.quote();
+            context.endpoint = OperationTable::endpoint(operation);
+            let quoting = quote::answer(&self.app, &context, &head.headers, body);
+            let (handled, notes) = match AssertUnwindSafe(quoting).catch_unwind().await {
+                Ok((answer, notes)) => (Ok(answer.into_response()), notes),
+                Err(panic) => (Err(panic), CallNotes::default()),
+            };
+            let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers, notes };
+            return Ok(self.finished(handled, operation, &context, started, &record));
+        }
+        // In a box of its own: what is not needed for a quote need not be moved about with one.
+        Box::pin(self.answer_others(serves_operators, context, started, request)).await
+    }
+
+    /// Answers whatever is not a quote.
+    async fn answer_others<B>(
+        &self,
+        serves_operators: bool,
+        mut context: RequestContext,
+        started: Instant,
+        request: Request<B>,
+    ) -> Result<Response, Infallible>
+    where
+        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<BoxError>,
+    {
         if !serves_operators && is_for_operators(request.uri().path()) {
             let answer = ApiError::not_found(UNKNOWN_PATH);
             return Ok(self.answered_here(&request, answer.into_response(), &context, started));
@@ -93,17 +123,6 @@ impl Edge {
         let (head, body) = request.into_parts();
         let operation = self.operations.find(&head.method, head.uri.path());
         context.endpoint = OperationTable::endpoint(operation);
-        // Quotes are asked for tens of thousands of times a second, so they skip what the router does for everyone
-        // else: a second look at the path, boxes for the handler, its future and the body, and copies for the log.
-        if self.operations.is_quote(operation) {
-            let quoting = quote::answer(&self.app, &context, &head.headers, body);
-            let (handled, notes) = match AssertUnwindSafe(quoting).catch_unwind().await {
-                Ok((answer, notes)) => (Ok(answer.into_response()), notes),
-                Err(panic) => (Err(panic), CallNotes::default()),
-            };
-            let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers, notes };
-            return Ok(self.finished(handled, operation, &context, started, &record));
-        }
         let cross_origin = CrossOrigin::of(&self.app, &head.headers, head.uri.path());
         let preflight =
             cross_origin.as_ref().and_then(|it| it.preflight(&self.app, &head.method, &head.headers));
@@ -113,8 +132,7 @@ impl Edge {
         let (handled, notes) = if let Some(answer) = preflight {
             (Ok(answer), CallNotes::default())
         } else {
-            // In a box of its own: what is not needed for a quote need not be moved about with one.
-            let routing = Box::pin(self.route(context, operation, Request::from_parts(head, body)));
+            let routing = self.route(context, operation, Request::from_parts(head, body));
             call_notes::collecting(AssertUnwindSafe(routing).catch_unwind()).await
         };
         let record = Record { method: &method, uri: &uri, headers: &headers, notes };
@@ -191,7 +209,9 @@ impl Edge {
         let took = started.elapsed();
         self.app.metrics.answered(operation, response.status(), took);
         finish(response.headers_mut(), record.method, context.id);
-        unknown_fields::tell(&record.notes.unknown_fields, response.headers_mut());
+        if let Some(found) = &record.notes.unknown_fields {
+            unknown_fields::tell(found, response.headers_mut());
+        }
         self.keep(operation, context, response.status(), failure.as_ref(), took, record);
         record.log(context, response.status(), failure.as_ref(), took.as_micros(), &self.call_lines);
         response
@@ -208,7 +228,7 @@ impl Edge {
         record: &Record<'_>,
     ) {
         let Some((environment, key)) = record.notes.caller else { return };
-        if failure.is_none() && self.operations.is_quote(operation) {
+        if failure.is_none() && operation == self.operations.quote() {
             return;
         }
         let endpoint = OPERATIONS.get(operation).map_or("", |operation| operation.path);
@@ -289,7 +309,8 @@ impl Record<'_> {
         let (method, path, status_code) = (self.method, self.uri.path(), status.as_u16());
         let is_change =
             method != Method::GET && (path.starts_with("/admin/") || path.starts_with("/console/"));
-        let path = &*shown_path(path);
+        // Only where there is a line to write.
+        let shown = || shown_path(path);
         if enabled!(target: ACTIVITY, Level::INFO) {
             self.show_activity(path, status, failure, took_micros, || call_lines.next(context.at));
         }
@@ -297,13 +318,13 @@ impl Record<'_> {
         let code = failure.map(ApiError::code).unwrap_or_default();
         let internal = failure.and_then(ApiError::internal_reason).unwrap_or_default();
         if status.is_server_error() {
-            error!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, internal, "request failed");
+            error!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path = &*shown(), status = status_code, code, took_micros, internal, "request failed");
         } else if status.is_client_error() {
-            info!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path, status = status_code, code, took_micros, "request rejected");
+            info!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path = &*shown(), status = status_code, code, took_micros, "request rejected");
         } else if is_change {
-            info!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
+            info!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path = &*shown(), status = status_code, took_micros, "request answered");
         } else {
-            debug!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path, status = status_code, took_micros, "request answered");
+            debug!(request_id = %id, %client, caller_request_id = caller_request_id(), %method, path = &*shown(), status = status_code, took_micros, "request answered");
         }
     }
 
@@ -326,7 +347,8 @@ impl Record<'_> {
         if left_out > 0 {
             info!(target: ACTIVITY, "… and {left_out} more calls");
         }
-        let (method, status, millis) = (self.method, status.as_u16(), took_micros / 1_000);
+        let (method, path, status, millis) =
+            (self.method, shown_path(path), status.as_u16(), took_micros / 1_000);
         let code = failure.map(|failure| format!(" {}", failure.code())).unwrap_or_default();
         info!(target: ACTIVITY, "{method} {path} {status}{code} in {millis} ms");
     }

@@ -33,7 +33,7 @@ impl Call<'_> {
     /// What is kept. `path` has no secrets in it.
     pub(super) fn entry(&self, method: &Method, path: &str, notes: &CallNotes) -> LoggedRequest {
         let faulty = self.failure.into_iter().flat_map(ApiError::fields);
-        let unknown = notes.unknown_fields.names.iter().map(String::as_str);
+        let unknown = notes.unknown_fields.iter().flat_map(|found| &found.names).map(String::as_str);
         let reference = self.failure.and_then(ApiError::reference).or(notes.reference.as_deref());
         LoggedRequest {
             id: self.context.id,
@@ -70,7 +70,7 @@ mod tests {
     use tollgate_domain::{Timestamp, id::RequestId};
 
     use super::*;
-    use crate::response::error::Detail;
+    use crate::{request::unknown_fields::Found, response::error::Detail};
 
     fn logged(path: &str, failure: Option<&ApiError>, notes: &CallNotes) -> LoggedRequest {
         let at = Timestamp::from_unix_millis(5);
@@ -92,8 +92,8 @@ mod tests {
     fn names_of_fields_are_kept_and_never_their_values() {
         let detail = |field: &'static str| Detail { field: field.into(), message: "must not be 4242".into() };
         let failure = ApiError::invalid(vec![detail("amountMinor"), detail("metadata.a,b")]);
-        let mut notes = CallNotes::default();
-        notes.unknown_fields.names.push("sucessUrl".to_owned());
+        let found = Found { names: vec!["sucessUrl".to_owned()], ..Found::default() };
+        let notes = CallNotes { unknown_fields: Some(found.into()), ..CallNotes::default() };
         let entry = logged("/client/v1/payments", Some(&failure), &notes);
         assert_eq!(entry.fields, ["amountMinor", "metadata.a?b", "sucessUrl"]);
         assert_eq!((entry.status, entry.code.as_deref(), entry.took_millis), (400, Some(failure.code()), 12));
@@ -104,7 +104,7 @@ mod tests {
     fn the_payment_is_known_by_the_failure_the_answer_or_the_path() {
         let reference =
             ServiceReference::Card(tollgate_domain::id::PaymentId::from_bytes([3; 16])).to_string();
-        let notes = CallNotes { reference: Some("pay_made".to_owned()), ..CallNotes::default() };
+        let notes = CallNotes { reference: Some("pay_made".into()), ..CallNotes::default() };
         assert_eq!(logged("/client/v1/payments", None, &notes).reference.as_deref(), Some("pay_made"));
         let failure = ApiError::provider_rejected("No.".to_owned()).about(&"pay_failed");
         assert_eq!(logged("/x", Some(&failure), &notes).reference.as_deref(), Some("pay_failed"));

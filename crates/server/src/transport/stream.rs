@@ -32,7 +32,8 @@ pub(crate) struct ConnectionStream<S, R> {
     line: Arc<OpenConnection>,
     /// What to answer, given the status and the head that the parser would answer with.
     refuse: R,
-    /// Whether the head that is arriving is still in its first line, and how long that is so far.
+    /// Whether the head that is arriving is still in its first line, and how long that is so far, exactly only once it may be
+    /// too long.
     in_first_line: bool,
     first_line_bytes: usize,
     refusal: Option<ErrorReply>,
@@ -67,9 +68,13 @@ where
             Phase::Head => {}
         }
         if self.in_first_line {
-            let end = bytes.iter().position(|byte| *byte == b'\n');
-            self.in_first_line = end.is_none();
-            self.first_line_bytes = self.first_line_bytes.saturating_add(end.unwrap_or(bytes.len()));
+            self.in_first_line = !bytes.contains(&b'\n');
+            let end = if self.in_first_line || self.first_line_bytes.saturating_add(bytes.len()) < MAX_HEAD {
+                bytes.len()
+            } else {
+                bytes.iter().take_while(|byte| **byte != b'\n').count()
+            };
+            self.first_line_bytes = self.first_line_bytes.saturating_add(end);
         }
     }
 

@@ -292,6 +292,16 @@ pub async fn damage_is_found_when_it_is_looked_for(nodes: &Nodes, behind: impl A
     };
     let none = Vec::<String>::new();
 
+    // A month's sums. They are added up again where there are none.
+    nodes.one.add_up_statements().await.unwrap();
+    assert_eq!(problems(AuditScope::Everything).await, none);
+    behind("UPDATE statement_sums SET platform_fees_minor = '6' WHERE kind = 'settle'").await;
+    let found = "The statement of 2027-01 is not the sum of the postings of that month.";
+    assert_eq!(problems(AuditScope::Everything).await, [found]);
+    behind("DELETE FROM statement_position").await;
+    nodes.one.add_up_statements().await.unwrap();
+    assert_eq!(problems(AuditScope::Everything).await, none);
+
     // A balance, whether of a wallet with new postings or not.
     let wrong = "UPDATE ledger_accounts SET balance_minor = balance_minor + 1 WHERE account = 'available' AND currency = 'EUR'";
     behind(wrong).await;

@@ -6,7 +6,7 @@ use tollgate_domain::{
     id::{EnvironmentId, PaymentId, PostingId},
     ledger::TransferStep,
     refund::{Refund, RefundStatus},
-    statement::{StatementKind, StatementLine},
+    statement::{Month, StatementKind, StatementLine},
     transaction::{Dispute, Status},
 };
 use tollgate_engine::ports::{CardPayment, Changed, NewCardPosting};
@@ -74,6 +74,13 @@ impl Nodes {
         change.refunds.clone_from(&after.refunds);
         change.disputes.clone_from(&after.disputes);
         self.change(environment, id, &change).await
+    }
+
+    /// What both nodes say of a month.
+    async fn statements(&self, environment: EnvironmentId, month: Month) -> Vec<StatementLine> {
+        let lines = self.one.statement(environment, month).await.unwrap();
+        assert_eq!(self.two.statement(environment, month).await.unwrap(), lines);
+        lines
     }
 
     fn given_back(&self, principal: u64, fee: u64) -> Refund {
@@ -147,24 +154,36 @@ pub async fn a_change_posts_once(nodes: &Nodes) {
 pub async fn a_month_is_added_up(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let elsewhere = nodes.environment().await.id;
-    let moments = [at(99), at(100), at(150), at(199), at(200)];
+    let month = Month::of(at(0)).next();
+    let within = |millis: i64| Timestamp::from_unix_millis(month.start().unix_millis() + millis);
+    let moments = [within(-1), within(0), within(50), month.previous().start(), month.end()];
     for moment in moments {
         nodes.paid_at(environment, moment).await;
         nodes.paid_at(elsewhere, moment).await;
     }
-    let refunded = nodes.paid_at(environment, at(20)).await.order.id;
+    let kept = nodes.statements(environment, month).await;
+    // Nodes that add up at once count nothing twice, and what is added up already is not added up again.
+    for _ in 0..2 {
+        let (one, two) = tokio::join!(nodes.one.add_up_statements(), nodes.two.add_up_statements());
+        one.and(two).unwrap();
+        assert_eq!(nodes.statements(environment, month).await, kept);
+    }
+    let last = Timestamp::from_unix_millis(month.end().unix_millis() - 1);
+    nodes.paid_at(environment, last).await;
+    nodes.paid_at(elsewhere, last).await;
+    let refunded = nodes.paid_at(environment, month.previous().start()).await.order.id;
     let back = nodes.given_back(1_000, 32);
-    nodes.becomes(environment, refunded, at(120), |payment| payment.refunds.push(back)).await;
+    nodes.becomes(environment, refunded, within(20), |payment| payment.refunds.push(back)).await;
     // A bank transfer's fees stand in the wallet's ledger.
     nodes.fund(environment, 5_000, "f").await;
     let new = nodes.new_transfer_of(environment, fees(1_000, 5, 2));
     nodes.reserve(&new).await;
     let mut settle = nodes.transfer_step(0, TransferStep::Settle, &new.order.fee);
-    settle.at = at(130);
-    settle.posting.as_mut().unwrap().id = PostingId::new(at(130), [9; 10]);
+    settle.at = within(30);
+    settle.posting.as_mut().unwrap().id = PostingId::new(within(30), [9; 10]);
     nodes.change_transfer(&new, &settle).await;
 
-    let lines = nodes.two.statement(environment, at(100), at(200)).await.unwrap();
+    let lines = nodes.statements(environment, month).await;
     let line = |method, kind, count, amounts| StatementLine {
         provider: if method == PaymentMethod::Ach { new.order.provider.clone() } else { PROVIDER.to_owned() },
         method,
@@ -188,7 +207,12 @@ pub async fn a_month_is_added_up(nodes: &Nodes) {
         line(PaymentMethod::Ach, StatementKind::TransferSettled, 1, sent),
     ];
     assert_eq!(lines, expected);
-    assert_eq!(nodes.one.statement(environment, at(300), at(400)).await.unwrap(), []);
+    nodes.audit_is_clean().await;
+    nodes.one.add_up_statements().await.unwrap();
+    assert_eq!(nodes.statements(environment, month).await, expected);
+    let before = nodes.statements(environment, month.previous()).await;
+    assert_eq!(before.iter().map(|line| line.count).sum::<u64>(), 3);
+    assert_eq!(nodes.statements(environment, month.next().next()).await, []);
     nodes.audit_is_clean().await;
 }
 

@@ -9,6 +9,7 @@ use tollgate_domain::{
     id::{EnvironmentId, PaymentId, PostingId},
     ledger::TransferStep,
     search::{amount_term, customer_term},
+    statement::Month,
     transaction::Status,
 };
 use tollgate_engine::ports::{Event, NewCardPosting, Resend, ResendWhich, Resent};
@@ -22,7 +23,9 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP TABLE audit_checkpoint;
+pub const UNDO: &str = "DROP TABLE statement_position;
+     DROP TABLE statement_sums;
+     DROP TABLE audit_checkpoint;
      DROP TABLE audit_balances;
      DROP TABLE audit_log;
      DROP TABLE audit_head;
@@ -155,7 +158,7 @@ pub async fn after(nodes: &Nodes, before: &Before) {
     assert_eq!(nodes.two.card_postings(environment, before.payment).await.unwrap(), posting);
     nodes.audit_is_clean().await;
     // A transfer's fees are found by provider.
-    let lines = nodes.two.statement(environment, at(-1_000), at(1_000)).await.unwrap();
+    let lines = nodes.two.statement(environment, Month::of(at(0))).await.unwrap();
     let providers: Vec<_> = lines.iter().map(|line| (line.method, line.provider.is_empty())).collect();
     assert_eq!(providers, [(PaymentMethod::WebCard, false), (PaymentMethod::Ach, false)]);
     // Work goes on, and what was before can be sent, too.

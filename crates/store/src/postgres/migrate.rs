@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     37 "0037" erasure,
     38 "0038" approvals,
     39 "0039" audit_checkpoint,
+    40 "0040" statement_sums,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -37,6 +37,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     37 "0037" erasure,
     38 "0038" approvals,
     39 "0039" audit_checkpoint,
+    40 "0040" statement_sums,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

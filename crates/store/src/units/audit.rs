@@ -18,6 +18,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Audit, AuditFinding, AuditScope};
 
+use super::statement;
 use crate::prelude::*;
 use checkpoint::{AccountKey, NextCheckpoint, Sum};
 use recent::Recent;
@@ -80,6 +81,10 @@ pub(crate) async fn verify<S: Session>(s: &mut S, scope: AuditScope) -> Result<V
                 Ok((cells.count("count")?, cells.count("count")?, cells.count("count")?))
             })
             .await?;
+        for (environment, month) in statement::differences(s).await? {
+            let problem = format!("The statement of {month} is not the sum of the postings of that month.");
+            audit.findings.push(AuditFinding { environment, subject: month, problem });
+        }
     } else {
         find(s, &OVERDRAFTS, &Given::Everything, &mut audit.findings).await?;
         audit.findings.extend(recent.findings.iter().cloned());

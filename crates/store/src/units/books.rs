@@ -1,26 +1,23 @@
-//! The books of card payments, and a month of them added up.
+//! The books of card payments.
 
 use tollgate_domain::{
-    Currency, PaymentMethod, Timestamp,
-    books::{Amounts, CardPostingKind},
-    id::{EnvironmentId, PaymentId, PostingId, TransactionId},
-    statement::{StatementKind, StatementLine},
+    Currency, Timestamp,
+    id::{EnvironmentId, PaymentId, TransactionId},
     transaction::Dispute,
 };
 use tollgate_engine::ports::NewCardPosting;
 
-use super::wallet;
 use crate::{
     prelude::*,
     rows::books::{
-        CARD_POSTINGS, Owner, card_posting_columns, card_posting_row, dispute_columns, read_amounts,
-        read_card_posting, read_dispute, wants_evidence,
+        CARD_POSTINGS, Owner, card_posting_columns, card_posting_row, dispute_columns, read_card_posting,
+        read_dispute, wants_evidence,
     },
 };
 
-/// How far the moment in a posting's id may be from the moment of the posting: drawn for the same change, but a little
-/// later, or by another clock.
-const APART: i64 = 24 * 3_600 * 1_000;
+/// How far the moment in an id may be from the moment it stands for: drawn for the same change, but a little later, or by
+/// another clock.
+pub(super) const APART: i64 = 24 * 3_600 * 1_000;
 
 /// Writes postings of a payment.
 pub(crate) async fn post<S: Session>(
@@ -120,74 +117,4 @@ pub(crate) async fn post_payment<S: Session>(
     }
     post(s, environment, payment, postings).await?;
     Ok(Effect::Written(true))
-}
-
-/// The parameters are the environment, the first and the last id, and the first and the last moment.
-pub(crate) const CARDS: &str = "SELECT provider, currency, kind, count(*),
-     CAST(exact_sum(due_from_provider_minor) AS TEXT), CAST(exact_sum(disputes_held_minor) AS TEXT),
-     CAST(exact_sum(refunds_given_minor) AS TEXT), CAST(exact_sum(disputes_lost_minor) AS TEXT),
-     CAST(exact_sum(principal_minor) AS TEXT), CAST(exact_sum(platform_fees_minor) AS TEXT),
-     CAST(exact_sum(organization_fees_minor) AS TEXT)
- FROM card_postings WHERE environment_id = $1 AND id BETWEEN $2 AND $3 AND at BETWEEN $4 AND $5
- GROUP BY provider, currency, kind ORDER BY provider, currency, kind";
-
-/// As [`CARDS`], with the wallet's currency behind.
-pub(crate) const TRANSFERS: &str = "SELECT p.provider, p.cause, count(DISTINCT p.id),
-     CAST(exact_sum(CASE WHEN e.account = 'settled_out' THEN e.amount_minor ELSE 0 END) AS TEXT),
-     CAST(exact_sum(CASE WHEN e.account = 'platform_fees' THEN e.amount_minor ELSE 0 END) AS TEXT),
-     CAST(exact_sum(CASE WHEN e.account = 'organization_fees' THEN e.amount_minor ELSE 0 END) AS TEXT)
- FROM ledger_postings p
- JOIN ledger_entries e ON e.environment_id = p.environment_id AND e.currency = p.currency AND e.posting_id = p.id
- WHERE p.environment_id = $1 AND p.currency = $6 AND p.id BETWEEN $2 AND $3 AND p.at BETWEEN $4 AND $5
-     AND p.cause IN ('settle', 'reverse')
- GROUP BY p.provider, p.cause ORDER BY p.provider, p.cause";
-
-pub(crate) async fn statement<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    from: Timestamp,
-    until: Timestamp,
-) -> Result<Vec<StatementLine>, Fault> {
-    let Some(last) = rows::until_before(Some(until)) else { return Ok(Vec::new()) };
-    let first = from.unix_millis();
-    let id = |millis: i64, rest| PostingId::new(Timestamp::from_unix_millis(millis.max(0)), [rest; 10]);
-    let (lowest, highest) = (id(first.saturating_sub(APART), 0), id(last.saturating_add(APART), 0xff));
-    let sql = |text: &str| text.replace("exact_sum", S::DIALECT.pick("exact_sum", "sum"));
-    let span = row![environment, lowest, highest, first, last];
-    let mut lines = s.query(&sql(CARDS), &span, read_cards).await?;
-    for currency in wallet::currencies(s, environment).await? {
-        let mut values = span.clone();
-        values.push(currency.code().into());
-        lines.extend(s.query(&sql(TRANSFERS), &values, |cells| read_transfers(cells, currency)).await?);
-    }
-    Ok(lines)
-}
-
-fn read_cards(cells: &mut Cells<'_>) -> Result<StatementLine, Fault> {
-    Ok(StatementLine {
-        provider: cells.text()?,
-        method: PaymentMethod::WebCard,
-        currency: cells.word("currency", Currency::parse)?,
-        kind: StatementKind::Card(cells.word("kind of a posting", CardPostingKind::parse)?),
-        count: cells.count("count")?,
-        amounts: read_amounts(|| sum(cells))?,
-    })
-}
-
-fn read_transfers(cells: &mut Cells<'_>, currency: Currency) -> Result<StatementLine, Fault> {
-    // A posting from before the provider was kept, whose transfer is gone.
-    let provider = cells.text_or_none()?.unwrap_or_default();
-    let kind = match cells.text()?.as_str() {
-        "settle" => StatementKind::TransferSettled,
-        _ => StatementKind::TransferReturned,
-    };
-    let count = cells.count("count")?;
-    let (principal, platform_fees, organization_fees) = (sum(cells)?, sum(cells)?, sum(cells)?);
-    let amounts = Amounts { principal, platform_fees, organization_fees, ..Amounts::default() };
-    Ok(StatementLine { provider, method: PaymentMethod::Ach, currency, kind, count, amounts })
-}
-
-/// A sum, which may be larger than any column.
-fn sum(cells: &mut Cells<'_>) -> Result<i128, Fault> {
-    Ok(cells.text()?.parse().map_err(|_| CorruptRow("sum"))?)
 }

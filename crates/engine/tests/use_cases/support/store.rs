@@ -16,7 +16,7 @@ use tollgate_domain::{
     ledger::{Balances, Movement},
     limit::LimitUse,
     people::{User, UserToken},
-    statement::StatementLine,
+    statement::{Month, StatementLine},
     tenant::{Application, Environment, KeyRecord, Organization},
     transaction::{Dispute, Transaction},
 };
@@ -298,7 +298,8 @@ through! {
 through! {
     BooksStore {
         StoreRead card_postings(environment: EnvironmentId, id: PaymentId) -> Vec<NewCardPosting>;
-        StoreRead statement(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<StatementLine>;
+        StoreRead statement(environment: EnvironmentId, month: Month) -> Vec<StatementLine>;
+        StoreWrite add_up_statements() -> ();
         StoreRead open_disputes(environment: EnvironmentId, limit: u32) -> Vec<(PaymentId, Dispute)>;
         StoreRead unposted_payments(limit: u32) -> Vec<(EnvironmentId, PaymentId)>;
         StoreWrite list_unposted_payments(now: Timestamp) -> ();

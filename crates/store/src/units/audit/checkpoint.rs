@@ -48,7 +48,7 @@ pub(crate) struct NextCheckpoint {
 
 /// What this transaction sees. The numbers of PostgreSQL's transactions mean nothing to another server, to which a dump may have
 /// been restored, and so its identifier goes along.
-pub(super) async fn position<S: Session>(s: &mut S) -> Result<String, Fault> {
+pub(crate) async fn position<S: Session>(s: &mut S) -> Result<String, Fault> {
     let sql = S::DIALECT.pick(
         "SELECT CAST(COALESCE(max(sequence), 0) AS TEXT) FROM posting_order",
         "SELECT CAST(system_identifier AS TEXT) || '/' || CAST(pg_current_snapshot() AS TEXT)
@@ -58,7 +58,7 @@ pub(super) async fn position<S: Session>(s: &mut S) -> Result<String, Fault> {
 }
 
 /// The server, which is empty for SQLite, and the place in its order of commits.
-pub(super) fn parts(position: &str) -> (&str, &str) {
+pub(crate) fn parts(position: &str) -> (&str, &str) {
     position.split_once('/').unwrap_or(("", position))
 }
 

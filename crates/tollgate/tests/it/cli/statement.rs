@@ -84,7 +84,9 @@ fn a_month_adds_up_to_the_cent_everywhere() {
     let database = Connection::open(data_dir.join("tollgate.db")).unwrap();
     let lost = "INSERT INTO unposted_payments (environment_id, payment_id)
                     SELECT DISTINCT environment_id, payment_id FROM card_postings;
-                DELETE FROM card_postings WHERE kind <> 'refund';";
+                DELETE FROM card_postings WHERE kind <> 'refund';
+                DELETE FROM statement_position;
+                DELETE FROM statement_sums;";
     database.execute_batch(lost).unwrap();
     drop(database);
     let again = Start::sandbox().within(&data_dir).run();
