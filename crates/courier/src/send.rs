@@ -75,6 +75,7 @@ fn request(url: &Url, outbound: OutboundRequest) -> Result<Request<Full<Bytes>>,
         );
         headers.insert(header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
         headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        headers.extend(tollgate_trace::header());
         for (name, value) in outbound.headers {
             let value = HeaderValue::try_from(value);
             headers.insert(

@@ -8,6 +8,7 @@ use tollgate_domain::{
     event::EventKind,
     id::{EnvironmentId, EventId},
 };
+use tollgate_trace::Instrument as _;
 use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, SealError, Sealer};
 
 use crate::{
@@ -178,7 +179,7 @@ impl Engine {
     /// Runs a task beside whatever is going on. Every task of the engine is begun here, or belongs to a set that ends with
     /// the loop that holds it.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        let task: Task = Box::pin(task);
+        let task: Task = Box::pin(task.in_current_span());
         self.host.spawn(task);
     }
 

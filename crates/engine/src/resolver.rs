@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{sync::watch, task::JoinSet, time::sleep};
+use tollgate_trace::{Instrument as _, span};
 use tracing::warn;
 
 use crate::{engine::Engine, ports::StoreError};
@@ -78,15 +79,19 @@ impl Engine {
         let before = work.len();
         for event in self.store.claim_provider_events(now, until, limit).await? {
             let engine = Arc::clone(self);
-            work.spawn(async move { engine.apply_event_or_park(event).await });
+            work.spawn(
+                async move { engine.apply_event_or_park(event).await }.instrument(span!("apply event")),
+            );
         }
         for (environment, id) in self.store.claim_payments(now, until, limit).await? {
             let engine = Arc::clone(self);
-            work.spawn(async move { Box::pin(engine.resolve_payment(environment, id)).await });
+            let resolving = async move { Box::pin(engine.resolve_payment(environment, id)).await };
+            work.spawn(resolving.instrument(span!("resolve payment", %environment)));
         }
         for (environment, id) in self.store.claim_transfers(now, until, limit).await? {
             let engine = Arc::clone(self);
-            work.spawn(async move { engine.resolve_transfer(environment, id).await });
+            let resolving = async move { engine.resolve_transfer(environment, id).await };
+            work.spawn(resolving.instrument(span!("resolve transfer", %environment)));
         }
         Ok(begun + work.len() - before)
     }
@@ -102,7 +107,8 @@ impl Engine {
         let begun = due.len();
         for (environment, id) in due {
             let engine = Arc::clone(self);
-            work.spawn(async move { engine.follow_up_payment(environment, id).await });
+            let following = async move { engine.follow_up_payment(environment, id).await };
+            work.spawn(following.instrument(span!("follow up payment", %environment)));
         }
         Ok(begun)
     }

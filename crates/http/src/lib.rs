@@ -7,7 +7,7 @@ mod tls;
 use std::{error::Error, time::Duration};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper_util::{
     client::legacy::{Client, Error as ClientError},
@@ -78,12 +78,23 @@ impl HttpClient {
 
     /// One exchange. A request that cannot even be written down, such as for a malformed address, was not sent.
     pub async fn send(&self, request: &Request, timeout: Duration) -> Result<Answer, TransportError> {
+        self.send_with(request, None, timeout).await
+    }
+
+    /// As [`Self::send`], with a header that is not the same every time the request is sent.
+    pub async fn send_with(
+        &self,
+        request: &Request,
+        header: Option<(HeaderName, HeaderValue)>,
+        timeout: Duration,
+    ) -> Result<Answer, TransportError> {
         let mut outgoing = http::Request::builder()
             .method(request.method.clone())
             .uri(&request.url)
             .body(request.body.clone());
         if let Ok(outgoing) = &mut outgoing {
             *outgoing.headers_mut() = request.headers.clone();
+            outgoing.headers_mut().extend(header);
         }
         let outgoing = outgoing.map_err(|error| TransportError::Unsent(error.to_string()))?.map(Full::new);
         match tokio::time::timeout(timeout, self.exchange(outgoing)).await {

@@ -54,7 +54,7 @@ impl ModernTreasury {
         Self { http, settings }
     }
 
-    fn calls(&self, provider: &Provider) -> CallSession<'_> {
+    fn calls<'a>(&'a self, provider: &'a Provider) -> CallSession<'a> {
         CallSession::new(&self.http, &self.settings, provider)
     }
 }

@@ -10,6 +10,8 @@ use tollgate_configuration::Provider;
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{Call, CallError, CallLog, Rejection, RejectionKind, TransientError, Try};
 use tollgate_http::{Answer, HttpClient, Request, TransportError};
+use tollgate_trace::{Instrument as _, Span};
+use tracing::field::Empty;
 
 use crate::{
     failure::{Code, unknown, unsent},
@@ -59,6 +61,7 @@ impl<T> AttemptResult<T> {
 pub(crate) struct CallSession<'a> {
     http: &'a HttpClient,
     settings: &'a ProviderSettings,
+    provider: &'a str,
     ends: Instant,
     /// Texts of the customer's, and our key, that no refusal may repeat.
     private: Vec<String>,
@@ -66,9 +69,10 @@ pub(crate) struct CallSession<'a> {
 }
 
 impl<'a> CallSession<'a> {
-    pub(crate) fn new(http: &'a HttpClient, settings: &'a ProviderSettings, provider: &Provider) -> Self {
+    pub(crate) fn new(http: &'a HttpClient, settings: &'a ProviderSettings, provider: &'a Provider) -> Self {
         let ends = Instant::now() + settings.deadline;
-        let calls = Self { http, settings, ends, private: Vec::new(), logs: Vec::new() };
+        let calls =
+            Self { http, settings, provider: &provider.name, ends, private: Vec::new(), logs: Vec::new() };
         calls.hiding(provider.credential(provider.api_secret_field()))
     }
 
@@ -91,7 +95,19 @@ impl<'a> CallSession<'a> {
     ) -> Result<T, CallError> {
         let mut log =
             CallLog { operation: call.operation, idempotency_key: call.key.clone(), tries: Vec::new() };
-        let mut outcome = self.try_until_clear(call, interpret, &mut log.tries).await;
+        let span = tollgate_trace::span!(
+            "provider call",
+            otel.name = call.operation,
+            otel.kind = "client",
+            provider = self.provider,
+            operation = call.operation,
+            outcome = Empty,
+            tries = Empty,
+            otel.status_code = Empty
+        );
+        let trying = self.try_until_clear(call, interpret, &mut log.tries);
+        let mut outcome = trying.instrument(span.clone()).await;
+        record(&span, &outcome, log.tries.len());
         if let Err(CallError::Rejected(rejection)) = &mut outcome {
             for private in &self.private {
                 rejection.failure.message = rejection.failure.message.replace(private, "[hidden]");
@@ -137,7 +153,7 @@ impl<'a> CallSession<'a> {
         tries: &mut Vec<Try>,
     ) -> AttemptResult<T> {
         let (at, began) = (now(), Instant::now());
-        let exchange = self.http.send(&call.request, timeout).await;
+        let exchange = self.http.send_with(&call.request, tollgate_trace::header(), timeout).await;
         let took = began.elapsed();
         let result = match &exchange {
             Ok(answer) => with_retry_after(interpret(answer), answer),
@@ -172,6 +188,23 @@ impl<'a> CallSession<'a> {
             }
             _ => pause,
         }
+    }
+}
+
+/// Classes only: a rejection's text is the provider's.
+fn record<T>(span: &Span, outcome: &Result<T, CallError>, tries: usize) {
+    if span.is_disabled() {
+        return;
+    }
+    let class = match outcome {
+        Ok(_) => "done",
+        Err(CallError::Rejected(_)) => "rejected",
+        Err(CallError::Unsent(_)) => "unsent",
+        Err(CallError::Unknown(_)) => "unknown",
+    };
+    span.record("outcome", class).record("tries", tries);
+    if matches!(outcome, Err(CallError::Unsent(_) | CallError::Unknown(_))) {
+        tollgate_trace::failed(span);
     }
 }
 

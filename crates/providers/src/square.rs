@@ -74,7 +74,7 @@ impl Square {
         Self { http, settings, hasty, locations: Locations::default() }
     }
 
-    fn calls(&self, provider: &Provider) -> CallSession<'_> {
+    fn calls<'a>(&'a self, provider: &'a Provider) -> CallSession<'a> {
         CallSession::new(&self.http, &self.settings, provider)
     }
 

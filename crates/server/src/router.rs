@@ -257,6 +257,11 @@ impl OperationTable {
         path == QUOTE_PATH && *method == Method::POST
     }
 
+    /// An operation's name.
+    pub(crate) fn name(operation: usize) -> &'static str {
+        OPERATIONS.get(operation).map_or("", |operation| operation.name)
+    }
+
     /// An operation's method and path.
     pub(crate) fn endpoint(operation: usize) -> (&'static str, &'static str) {
         OPERATIONS.get(operation).map_or(("", ""), |operation| (operation.method.as_str(), operation.path))

@@ -36,7 +36,7 @@ use tollgate_engine::ports::{
 
 use crate::{
     DatabaseUrl, OpenError, SqlStore,
-    session::{Driver, Mode, run},
+    session::{Driver, Mode, run, traced},
     unit::{Answer, Unit},
     units::transfers,
 };
@@ -234,7 +234,8 @@ impl Driver for Postgres {
         if !new.limits.is_empty() {
             return run!(self, Write, transfers::reserve(environment, &new)).await;
         }
-        self.reservations.ask(environment, Reservation(new.clone())).await
+        let asking = self.reservations.ask(environment, Reservation(new.clone()));
+        traced("transfers::reserve", asking).await
     }
 
     async fn change_transfer(
@@ -245,9 +246,9 @@ impl Driver for Postgres {
     ) -> Result<Changed, StoreError> {
         let wanted = Wanted { environment, id, change: change.clone() };
         if change.posting.is_some() {
-            self.postings.ask(environment, wanted).await
+            traced("transfer_change::change", self.postings.ask(environment, wanted)).await
         } else {
-            self.changes.ask(id, wanted).await
+            traced("transfer_change::change", self.changes.ask(id, wanted)).await
         }
     }
 }

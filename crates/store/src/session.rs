@@ -12,6 +12,8 @@ use tollgate_domain::{
 use tollgate_engine::ports::{
     ChangeSignal, Changed, Diagnosis, NewTransfer, Reserved, StoreError, TransferChange,
 };
+use tollgate_trace::{Instrument as _, Span};
+use tracing::field::Empty;
 
 use crate::{
     cells::Cells,
@@ -200,25 +202,48 @@ pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
     ) -> impl Future<Output = Result<Changed, StoreError>> + Send;
 }
 
+/// A unit of work as a span, from its turn in the queue to its commit.
+pub(crate) fn traced<T>(
+    unit: &'static str,
+    work: impl Future<Output = Result<T, StoreError>>,
+) -> impl Future<Output = Result<T, StoreError>> {
+    let span = if tollgate_trace::is_within_span() {
+        tollgate_trace::span!("store", otel.name = unit, otel.kind = "client", otel.status_code = Empty)
+    } else {
+        Span::none()
+    };
+    let work = async move {
+        let done = work.await;
+        if done.is_err() {
+            tollgate_trace::failed(&Span::current());
+        }
+        done
+    };
+    work.instrument(span)
+}
+
 /// Has a unit run: `run!(driver, Write, keys::revoke(environment, key, at))`. The driver may run it on another thread, so its
 /// arguments are copied, and those behind a `&` cloned.
 macro_rules! run {
     ($driver:expr, $mode:ident, $module:ident::$unit:ident($($args:tt)*)) => {
         run!(@ $driver, $mode, $module::$unit, [], [], [], $($args)*,)
     };
-    (@ $driver:expr, $mode:ident, $unit:path, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*],
+    (@ $driver:expr, $mode:ident, $module:ident::$unit:ident, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*],
         $arg:ident, $($rest:tt)*) => {
-        run!(@ $driver, $mode, $unit, [$($take,)* $arg,], [$($name,)* $arg,], [$($give,)* *$arg,], $($rest)*)
+        run!(@ $driver, $mode, $module::$unit, [$($take,)* $arg,], [$($name,)* $arg,], [$($give,)* *$arg,], $($rest)*)
     };
-    (@ $driver:expr, $mode:ident, $unit:path, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*],
+    (@ $driver:expr, $mode:ident, $module:ident::$unit:ident, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*],
         &$arg:ident, $($rest:tt)*) => {
-        run!(@ $driver, $mode, $unit, [$($take,)* $arg.to_owned(),], [$($name,)* $arg,], [$($give,)* $arg,], $($rest)*)
+        run!(@ $driver, $mode, $module::$unit, [$($take,)* $arg.to_owned(),], [$($name,)* $arg,], [$($give,)* $arg,], $($rest)*)
     };
-    (@ $driver:expr, $mode:ident, $unit:path, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*], $(,)?) => {
-        $driver.run(
-            $crate::session::Mode::$mode,
-            ($($take,)*),
-            |session, ($($name,)*)| run!(running $mode)($unit(session, $($give),*)),
+    (@ $driver:expr, $mode:ident, $module:ident::$unit:ident, [$($take:expr,)*], [$($name:ident,)*], [$($give:expr,)*], $(,)?) => {
+        $crate::session::traced(
+            concat!(stringify!($module), "::", stringify!($unit)),
+            $driver.run(
+                $crate::session::Mode::$mode,
+                ($($take,)*),
+                |session, ($($name,)*)| run!(running $mode)($module::$unit(session, $($give),*)),
+            ),
         )
     };
     // A unit that writes says by itself what becomes of it.

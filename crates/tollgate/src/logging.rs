@@ -1,15 +1,16 @@
-//! The log: readable on a terminal, JSON otherwise, on standard error.
+//! The log: readable on a terminal, JSON otherwise, on standard error. And traces, if there is a collector for them.
 
 use std::io::{IsTerminal, stderr};
 
 use tollgate_engine::ACTIVITY;
+use tollgate_trace::{Exporting, SPANS};
 use tracing::{Level, Metadata};
 use tracing_appender::non_blocking::{NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::{
-    Layer as _,
+    Layer as _, Registry,
     filter::{LevelFilter, Targets, filter_fn},
     fmt::{self, format::Writer, time::FormatTime},
-    layer::SubscriberExt as _,
+    layer::{Layered, SubscriberExt as _},
     util::SubscriberInitExt as _,
 };
 
@@ -30,10 +31,36 @@ pub(crate) enum Activity {
     Hidden,
 }
 
-/// Starts the log. Dropping the guard writes what still waits.
-pub(crate) fn start(filter: &str, activity: Activity) -> Result<WorkerGuard, Failure> {
+/// What every line and span has passed.
+type Filtered = Layered<Targets, Registry>;
+
+/// The log of this process. Dropping it writes what still waits.
+#[must_use]
+pub(crate) struct Log {
+    _guard: WorkerGuard,
+    exporting: Option<Exporting>,
+}
+
+impl Log {
+    /// Sends the spans that still wait.
+    pub(crate) async fn finish(self) {
+        if let Some(exporting) = self.exporting {
+            exporting.finish().await;
+        }
+    }
+}
+
+/// Starts the log, and traces where a collector is named.
+pub(crate) fn start(filter: &str, activity: Activity, collector: Option<&str>) -> Result<Log, Failure> {
     let is_terminal = stderr().is_terminal();
-    let targets = targets(filter, activity)?;
+    // Without a collector no span is ever made.
+    let spans = if collector.is_some() { LevelFilter::INFO } else { LevelFilter::OFF };
+    let targets = targets(filter, activity)?.with_target(SPANS, spans);
+    let tracing = collector.map(tollgate_trace::start::<Filtered>).transpose();
+    let tracing = tracing.map_err(|error| Failure::new(format!("cannot export traces: {error}")))?;
+    let (spans, exporting) = tracing.unzip();
+    let subscriber = tracing_subscriber::registry().with(targets).with(spans);
+    let is_span = |metadata: &Metadata<'_>| metadata.target() == SPANS;
     let (writer, guard) =
         NonBlockingBuilder::default().buffered_lines_limit(WAITING_LINES).lossy(true).finish(stderr());
     let started = if is_terminal {
@@ -43,17 +70,18 @@ pub(crate) fn start(filter: &str, activity: Activity) -> Result<WorkerGuard, Fai
             activity == Activity::Shown && metadata.target() == CALLS && *metadata.level() >= Level::INFO
         };
         let usual = fmt::layer().with_writer(writer.clone()).with_target(false);
-        let usual = usual.with_filter(filter_fn(move |it| !is_activity(it) && !is_doubled(it)));
+        let usual =
+            usual.with_filter(filter_fn(move |it| !is_activity(it) && !is_doubled(it) && !is_span(it)));
         let short = fmt::layer().with_writer(writer).with_target(false).with_level(false).with_timer(Clock);
         let short = short.with_filter(filter_fn(is_activity));
-        tracing_subscriber::registry().with(targets).with(usual).with(short).try_init()
+        subscriber.with(usual).with(short).try_init()
     } else {
-        let builder = tracing_subscriber::fmt().with_max_level(LevelFilter::TRACE).with_writer(writer);
-        let builder = builder.with_target(false).json().flatten_event(true);
-        builder.with_current_span(false).with_span_list(false).finish().with(targets).try_init()
+        let lines = fmt::layer().with_writer(writer).with_target(false).json().flatten_event(true);
+        let lines = lines.with_current_span(false).with_span_list(false);
+        subscriber.with(lines.with_filter(filter_fn(move |it| !is_span(it)))).try_init()
     };
     started.map_err(|error| Failure::new(format!("cannot start the log: {error}")))?;
-    Ok(guard)
+    Ok(Log { _guard: guard, exporting })
 }
 
 /// The time of day where the person sits.

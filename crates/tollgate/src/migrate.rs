@@ -12,7 +12,7 @@ use crate::{
 
 pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
     let settings = ServerSettings::load(config.as_deref())?;
-    let _log = logging::start(&settings.log, Activity::Hidden)?;
+    let _log = logging::start(&settings.log, Activity::Hidden, None)?;
     if settings.database.sqlite_path().is_some() {
         create_private_dir(&settings.data_dir)?;
     }

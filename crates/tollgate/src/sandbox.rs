@@ -49,7 +49,7 @@ pub(crate) struct Access {
 
 pub(crate) async fn run() -> Result<(), Failure> {
     let settings = ServerSettings::load(None)?.with_local_servers()?;
-    let _log = logging::start(&settings.log, Activity::Shown)?;
+    let log = logging::start(&settings.log, Activity::Shown, settings.collector.as_deref())?;
     create_private_dir(&settings.data_dir)?;
     let (listener, address) = node::bind(&settings.listen, "TOLLGATE_LISTEN").await?;
     let master_key = master_key(&settings)?;
@@ -84,6 +84,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let served =
         node::serve(Listeners { main: listener, admin: None, tls: None }, app, settings.limits).await;
     simulator.stop();
+    log.finish().await;
     served
 }
 

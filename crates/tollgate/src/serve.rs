@@ -14,7 +14,7 @@ pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
     let settings = ServerSettings::load(config.as_deref())?;
     let master_key = settings.required_master_key()?;
     let admin_token = settings.required_admin_token()?;
-    let _log = logging::start(&settings.log, Activity::Hidden)?;
+    let log = logging::start(&settings.log, Activity::Hidden, settings.collector.as_deref())?;
     if settings.database.sqlite_path().is_some() {
         create_private_dir(&settings.data_dir)?;
     }
@@ -25,5 +25,7 @@ pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
     if settings.first_page {
         app = app.with_mounted("/", tollgate_console::product_page());
     }
-    node::serve(listeners, app, settings.limits).await
+    let served = node::serve(listeners, app, settings.limits).await;
+    log.finish().await;
+    served
 }

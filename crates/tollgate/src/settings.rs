@@ -22,6 +22,8 @@ use crate::failure::Failure;
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const DEFAULT_DATA_DIR: &str = "tollgate-data";
 const DEFAULT_LOG: &str = "info";
+/// The name that every program has for it.
+const COLLECTOR: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 const ALLOW_OTHER_PROVIDER_HOSTS: &str = "TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS";
 
 /// The file's shape; a name it does not know is refused rather than ignored.
@@ -43,6 +45,7 @@ struct File {
     oidc_client_secret: Option<String>,
     console_url: Option<String>,
     log: Option<String>,
+    otlp_endpoint: Option<String>,
     first_page: Option<bool>,
     public_url: Option<String>,
     provider_timeout_ms: Option<u64>,
@@ -82,6 +85,8 @@ pub(crate) struct ServerSettings {
     /// The key that is being rotated away from, or to.
     master_key_previous: Option<Secret>,
     pub(crate) log: String,
+    /// Where traces are sent, if anywhere.
+    pub(crate) collector: Option<String>,
     /// Whether `/` shows people what runs here; the sandbox always does.
     pub(crate) first_page: bool,
     /// Where the service is reached from outside, if not at the address it listens on.
@@ -130,6 +135,11 @@ impl ServerSettings {
                 .or(file.master_key_previous)
                 .map(Secret::new),
             log: text("TOLLGATE_LOG")?.or(file.log).unwrap_or_else(|| DEFAULT_LOG.to_owned()),
+            collector: text(COLLECTOR)?
+                .or(file.otlp_endpoint)
+                .as_deref()
+                .map(|text| base_url(COLLECTOR, text))
+                .transpose()?,
             first_page: flag("TOLLGATE_FIRST_PAGE", file.first_page, false)?,
             public_url: text("TOLLGATE_PUBLIC_URL")?
                 .or(file.public_url)

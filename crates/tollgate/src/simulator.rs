@@ -28,7 +28,7 @@ fn provider() -> impl TypedValueParser<Value = Wire> {
 }
 
 pub(crate) async fn run(SimulatorArgs { listen, only }: SimulatorArgs) -> Result<(), Failure> {
-    let _log = logging::start(&ServerSettings::load(None)?.log, Activity::Hidden)?;
+    let _log = logging::start(&ServerSettings::load(None)?.log, Activity::Hidden, None)?;
     let (listener, address) = node::bind(&listen, "--listen").await?;
     let origin = format!("http://{address}");
     let config = Config { public_url: origin.clone(), only, ..Config::default() };

@@ -12,7 +12,8 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 use tollgate_domain::{Timestamp, id::EndpointId};
-use tracing::{debug, info, warn};
+use tollgate_trace::{Instrument as _, Span};
+use tracing::{debug, field::Empty, info, warn};
 
 use super::{
     schedule::{self, MAX_JITTER, Moment, Outcome},
@@ -193,11 +194,26 @@ impl Round {
     fn begin(&mut self, claimed: ClaimedDelivery, turn: OwnedSemaphorePermit) {
         let engine = Arc::clone(&self.engine);
         let (courier, bodies) = (Arc::clone(&self.courier), Arc::clone(&self.bodies));
-        self.work.spawn(async move {
+        let (kind, environment, endpoint) =
+            (claimed.delivery.event.kind, claimed.environment, claimed.endpoint.id);
+        // A trace of its own: the request that the event is about ended long ago, or was made on another node.
+        let span = tollgate_trace::span!(
+            parent: None, "deliver", otel.kind = "producer", event = kind.as_str(), %environment, %endpoint,
+            tries = claimed.delivery.tries, status = Empty, otel.status_code = Empty
+        );
+        let attempting = async move {
             let attempted = engine.attempt(&claimed, &*courier, &*bodies).await;
             drop(turn);
+            if let Some(attempted) = &attempted {
+                let span = Span::current();
+                attempted.last.status.map(|status| span.record("status", status));
+                if attempted.state != DeliveryState::Delivered {
+                    tollgate_trace::failed(&span);
+                }
+            }
             attempted.map_or(Step::Over, |attempted| Step::Carried(Box::new((claimed, attempted))))
-        });
+        };
+        self.work.spawn(attempting.instrument(span));
     }
 
     /// Does what follows a piece of work.

@@ -3,6 +3,7 @@
 use std::pin::Pin;
 
 use tokio::sync::oneshot;
+use tollgate_trace::Instrument as _;
 use tollgate_vault::RandomnessUnavailable;
 
 /// A task on its way.
@@ -32,10 +33,11 @@ impl dyn Host {
         work: impl Future<Output = T> + Send + 'static,
     ) -> Result<T, Stopped> {
         let (made, result) = oneshot::channel();
-        self.spawn(Box::pin(async move {
+        let task = async move {
             // Nobody may be waiting anymore, which changes nothing.
             let _ = made.send(work.await);
-        }));
+        };
+        self.spawn(Box::pin(task.in_current_span()));
         result.await.map_err(|_| Stopped)
     }
 

@@ -41,6 +41,16 @@ pub(crate) fn authenticate<'s>(
     context: &RequestContext,
     access: Access,
 ) -> Result<&'s LiveKey, ApiError> {
+    tollgate_trace::span!("authenticate").in_scope(|| find_key(app, snapshot, headers, context, access))
+}
+
+fn find_key<'s>(
+    app: &App,
+    snapshot: &'s Snapshot,
+    headers: &HeaderMap,
+    context: &RequestContext,
+    access: Access,
+) -> Result<&'s LiveKey, ApiError> {
     let Some(text) = bearer(headers).map_err(|message| refuse(app, context, message))? else {
         if access == Access::Transfer {
             return Err(ApiError::secret_key_required(

@@ -19,8 +19,13 @@ use futures_util::FutureExt;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, Uri, header};
 use tollgate_domain::id::RequestId;
 use tollgate_engine::ACTIVITY;
+use tollgate_trace::{Instrument as _, Span, continue_trace};
 use tower_service::Service;
-use tracing::{Level, debug, enabled, error, info};
+use tracing::{
+    Level, debug, enabled, error,
+    field::{Empty, display},
+    info,
+};
 
 use crate::{
     app::{App, Mounted, SharedApp, is_for_operators},
@@ -85,12 +90,20 @@ impl Edge {
             let (head, body) = request.into_parts();
             let operation = self.operations.quote();
             context.endpoint = OperationTable::endpoint(operation);
-            let quoting = quote::answer(&self.app, &context, &head.headers, body);
-            let (handled, notes) = match AssertUnwindSafe(quoting).catch_unwind().await {
+            let span = request_span(operation, &head.method, &head.headers, &context);
+            let quoting =
+                AssertUnwindSafe(quote::answer(&self.app, &context, &head.headers, body)).catch_unwind();
+            let quoted = if span.is_disabled() {
+                quoting.await
+            } else {
+                Box::pin(quoting).instrument(span.clone()).await
+            };
+            let (handled, notes) = match quoted {
                 Ok((answer, notes)) => (Ok(answer.into_response()), notes),
                 Err(panic) => (Err(panic), CallNotes::default()),
             };
-            let record = Record { method: &head.method, uri: &head.uri, headers: &head.headers, notes };
+            let (method, uri, headers) = (&head.method, &head.uri, &head.headers);
+            let record = Record { method, uri, headers, notes, span };
             return Ok(self.finished(handled, operation, &context, started, &record));
         }
         // In a box of its own: what is not needed for a quote need not be moved about with one.
@@ -123,6 +136,7 @@ impl Edge {
         let (head, body) = request.into_parts();
         let operation = self.operations.find(&head.method, head.uri.path());
         context.endpoint = OperationTable::endpoint(operation);
+        let span = request_span(operation, &head.method, &head.headers, &context);
         let cross_origin = CrossOrigin::of(&self.app, &head.headers, head.uri.path());
         let preflight =
             cross_origin.as_ref().and_then(|it| it.preflight(&self.app, &head.method, &head.headers));
@@ -133,9 +147,10 @@ impl Edge {
             (Ok(answer), CallNotes::default())
         } else {
             let routing = self.route(context, operation, Request::from_parts(head, body));
+            let routing = routing.instrument(span.clone());
             call_notes::collecting(AssertUnwindSafe(routing).catch_unwind()).await
         };
-        let record = Record { method: &method, uri: &uri, headers: &headers, notes };
+        let record = Record { method: &method, uri: &uri, headers: &headers, notes, span };
         let mut response = self.finished(handled, operation, &context, started, &record);
         if let Some(cross_origin) = cross_origin {
             let environment = record.notes.caller.map(|(environment, _)| environment);
@@ -153,7 +168,7 @@ impl Edge {
         started: Instant,
     ) -> Response {
         let (method, uri, headers) = (request.method(), request.uri(), request.headers());
-        let record = Record { method, uri, headers, notes: CallNotes::default() };
+        let record = Record { method, uri, headers, notes: CallNotes::default(), span: Span::none() };
         self.finished(Ok::<_, Infallible>(answer), self.operations.unknown(), context, started, &record)
     }
 
@@ -175,12 +190,20 @@ impl Edge {
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let headers = request.headers().get(CALLER_REQUEST_ID).map(|id| (CALLER_REQUEST_ID, id.clone()));
         let headers = headers.into_iter().collect();
-        let answered = guarded(Box::pin(mounted.router.clone().call(request))).await;
+        let operation = self.operations.console();
+        let span = if mounted.is_recorded {
+            request_span(operation, &method, request.headers(), context)
+        } else {
+            Span::none()
+        };
+        let answering = Box::pin(mounted.router.clone().call(request));
+        let answered = guarded(answering.instrument(span.clone())).await;
         if !mounted.is_recorded {
             return answered;
         }
-        let record = Record { method: &method, uri: &uri, headers: &headers, notes: CallNotes::default() };
-        Ok(self.finished(answered, self.operations.console(), context, started, &record))
+        let record =
+            Record { method: &method, uri: &uri, headers: &headers, notes: CallNotes::default(), span };
+        Ok(self.finished(answered, operation, context, started, &record))
     }
 
     /// The bytes that answer a request whose head could not be read; `head` is how the parser would have answered.
@@ -212,6 +235,7 @@ impl Edge {
         if let Some(found) = &record.notes.unknown_fields {
             unknown_fields::tell(found, response.headers_mut());
         }
+        record.end_span(response.status(), failure.as_ref());
         self.keep(operation, context, response.status(), failure.as_ref(), took, record);
         record.log(context, response.status(), failure.as_ref(), took.as_micros(), &self.call_lines);
         response
@@ -294,9 +318,35 @@ struct Record<'a> {
     uri: &'a Uri,
     headers: &'a HeaderMap,
     notes: CallNotes,
+    span: Span,
+}
+
+/// What a trace says of a request: the same as the log, without the path.
+fn request_span(operation: usize, method: &Method, headers: &HeaderMap, context: &RequestContext) -> Span {
+    let span = tollgate_trace::span!(
+        "request", otel.name = OperationTable::name(operation), otel.kind = "server",
+        operation = OperationTable::name(operation), "http.request.method" = method.as_str(),
+        "http.route" = OperationTable::endpoint(operation).1, request_id = %context.id,
+        "http.response.status_code" = Empty, code = Empty, environment = Empty, otel.status_code = Empty
+    );
+    continue_trace(&span, headers);
+    span
 }
 
 impl Record<'_> {
+    fn end_span(&self, status: StatusCode, failure: Option<&ApiError>) {
+        let span = &self.span;
+        if span.is_disabled() {
+            return;
+        }
+        span.record("http.response.status_code", status.as_u16());
+        failure.map(|failure| span.record("code", failure.code()));
+        self.notes.caller.map(|(environment, _)| span.record("environment", display(environment)));
+        if status.is_server_error() {
+            tollgate_trace::failed(span);
+        }
+    }
+
     fn log(
         &self,
         context: &RequestContext,

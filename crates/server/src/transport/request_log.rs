@@ -92,7 +92,8 @@ mod tests {
     fn names_of_fields_are_kept_and_never_their_values() {
         let detail = |field: &'static str| Detail { field: field.into(), message: "must not be 4242".into() };
         let failure = ApiError::invalid(vec![detail("amountMinor"), detail("metadata.a,b")]);
-        let found = Found { names: vec!["sucessUrl".to_owned()], ..Found::default() };
+        let mut found = Found::default();
+        found.names.push("sucessUrl".to_owned());
         let notes = CallNotes { unknown_fields: Some(found.into()), ..CallNotes::default() };
         let entry = logged("/client/v1/payments", Some(&failure), &notes);
         assert_eq!(entry.fields, ["amountMinor", "metadata.a?b", "sucessUrl"]);

@@ -68,4 +68,5 @@ mod shutdown;
 mod simulator;
 mod single_sign_on;
 mod store_down;
+mod traces;
 mod transport;

@@ -23,6 +23,8 @@ struct Armed {
 pub struct Trap {
     pub address: SocketAddr,
     armed: Arc<Mutex<Option<Armed>>>,
+    /// Whatever was sent to the provider.
+    sent: Arc<Mutex<Vec<u8>>>,
     is_over: Arc<AtomicBool>,
 }
 
@@ -30,15 +32,17 @@ impl Trap {
     pub fn before(provider: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let trap = Self { address, armed: Arc::default(), is_over: Arc::new(AtomicBool::new(false)) };
+        let is_over = Arc::new(AtomicBool::new(false));
+        let trap = Self { address, armed: Arc::default(), sent: Arc::default(), is_over };
         let (armed, is_over) = (Arc::clone(&trap.armed), Arc::clone(&trap.is_over));
+        let sent = Arc::clone(&trap.sent);
         thread::spawn(move || {
             for client in listener.incoming() {
                 if is_over.load(Ordering::SeqCst) {
                     return;
                 }
                 let (Ok(client), Ok(server)) = (client, TcpStream::connect(provider)) else { continue };
-                carry(&client, &server, &armed);
+                carry(&client, &server, &armed, &sent);
             }
         });
         trap
@@ -48,6 +52,11 @@ impl Trap {
     pub fn arm(&self, request: &str, strike: impl FnOnce() + Send + 'static) {
         let armed = Armed { request: request.to_owned(), strike: Box::new(strike) };
         *self.armed.lock().unwrap() = Some(armed);
+    }
+
+    /// Whatever was sent to the provider so far.
+    pub fn sent(&self) -> String {
+        String::from_utf8_lossy(&self.sent.lock().unwrap()).into_owned()
     }
 
     /// Whether it has happened.
@@ -64,13 +73,19 @@ impl Drop for Trap {
 }
 
 /// Carries both ways on threads of their own, until either side ends.
-fn carry(client: &TcpStream, server: &TcpStream, armed: &Arc<Mutex<Option<Armed>>>) {
+fn carry(
+    client: &TcpStream,
+    server: &TcpStream,
+    armed: &Arc<Mutex<Option<Armed>>>,
+    sent: &Arc<Mutex<Vec<u8>>>,
+) {
     let is_awaited = Arc::new(AtomicBool::new(false));
     let ends = || (client.try_clone().unwrap(), server.try_clone().unwrap());
     let (from, to) = ends();
-    let (waiting, awaited) = (Arc::clone(armed), Arc::clone(&is_awaited));
+    let (waiting, awaited, sent) = (Arc::clone(armed), Arc::clone(&is_awaited), Arc::clone(sent));
     thread::spawn(move || {
         pass(&from, &to, |bytes| {
+            sent.lock().unwrap().extend_from_slice(bytes);
             let armed = waiting.lock().unwrap();
             if armed.as_ref().is_some_and(|armed| bytes.starts_with(armed.request.as_bytes())) {
                 awaited.store(true, Ordering::SeqCst);
