@@ -36,6 +36,10 @@ struct Timing {
     kilobytes: usize,
 }
 
+/// A statement that takes less reads no postings of a million.
+const ADDED_UP: Duration = Duration::from_millis(500);
+const ADDED_UP_TIMEOUT: Duration = Duration::from_secs(120);
+
 /// Prints a line for each page. `Ok(false)`: a page was not answered with 200.
 pub(crate) async fn measure(options: &PageOptions) -> Result<bool, Fault> {
     let url = options.common.postgres_url.as_deref();
@@ -114,6 +118,24 @@ fn part_of(reference: &str) -> &str {
     reference.get(..14).unwrap_or(reference)
 }
 
+/// A million payments were written behind the service's back, where usually those of ten seconds at most are not added up: it does
+/// that after its start.
+async fn wait_for_statements(connection: &mut Connection, path: &str, cookie: &str) -> Result<(), Fault> {
+    let started = Instant::now();
+    let request = http::compose("GET", path, &[("Cookie", cookie)], None);
+    loop {
+        let asked = Instant::now();
+        connection.exchange(&request).await?;
+        if asked.elapsed() < ADDED_UP {
+            eprintln!("months added up within {} s of the start", started.elapsed().as_secs());
+            return Ok(());
+        }
+        if started.elapsed() > ADDED_UP_TIMEOUT {
+            return Err("the months were not added up".into());
+        }
+    }
+}
+
 /// Signs in and asks for every page, one after the other.
 async fn time_pages(
     kind: Kind,
@@ -178,6 +200,7 @@ async fn time_pages(
         "/console/audit-log".to_owned(),
         "/console/users".to_owned(),
     ];
+    wait_for_statements(&mut connection, &format!("{base}/statement"), &cookie).await?;
     let mut timings = Vec::new();
     for page in pages {
         let path = if page.starts_with("/console/") { page.clone() } else { format!("{base}{page}") };

@@ -49,6 +49,7 @@ documents! {
         "cli" "Command line" "Every command with what it prints."
         "production" "Going to production" "Database, keys, TLS, back-ups and upgrades, step by step."
         "operating" "Running Tollgate" "Settings, databases, health, metrics, logs and limits."
+        "scaling" "Scaling" "What a request costs, how many nodes to run, and a database that survives its machine."
         "security" "Security" "How bank details, customers' data and credentials are protected, and where copies remain."
         "mcp" "Assistants (MCP)" "Tools for an assistant that answers from your own data.";
 }
