@@ -38,7 +38,7 @@ struct Timing {
 
 /// A statement that takes less reads no postings of a million.
 const ADDED_UP: Duration = Duration::from_millis(500);
-const ADDED_UP_TIMEOUT: Duration = Duration::from_secs(120);
+const ADDED_UP_TIMEOUT: Duration = Duration::from_mins(2);
 
 /// Prints a line for each page. `Ok(false)`: a page was not answered with 200.
 pub(crate) async fn measure(options: &PageOptions) -> Result<bool, Fault> {
