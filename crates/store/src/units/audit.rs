@@ -82,7 +82,10 @@ pub(crate) async fn verify<S: Session>(s: &mut S, scope: AuditScope) -> Result<V
             })
             .await?;
         for (environment, month) in statement::differences(s).await? {
-            let problem = format!("The statement of {month} is not the sum of the postings of that month.");
+            let problem = format!(
+                "The statement of {month} is not the sum of the postings of that month. Delete the row of \
+                 statement_position to have all months added up again."
+            );
             audit.findings.push(AuditFinding { environment, subject: month, problem });
         }
     } else {

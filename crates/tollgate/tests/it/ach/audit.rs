@@ -61,6 +61,8 @@ fn damage_is_found_and_named(on: On) {
         assert!(!content && said.contains(&world.desk.environment), "{what}: {said}");
         world.server.kill();
         change(&world, repair);
+        // What was added up of the damaged rows.
+        change(&world, "DELETE FROM statement_position");
         world.serve_again(BankStore::serve_without_looks);
         world.desk.assert_books(Desk::FUNDS);
     }
