@@ -372,8 +372,8 @@ fn check_moves(
             // A refund can come back.
             | ("refunded", "succeeded") => true,
             ("succeeded", "failed") => !is_card,
-            // Each card that is tried on a preparation has its own outcome.
-            ("failed", "failed" | "processing" | "succeeded") => is_card,
+            // Each card that is tried on a preparation has its own outcome: a hold may be voided before anybody hears of it.
+            ("failed", "failed" | "processing" | "succeeded" | "canceled") => is_card,
             _ => false,
         };
         if !may {

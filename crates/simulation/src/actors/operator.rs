@@ -182,25 +182,26 @@ async fn replace_key(cluster: &Arc<Cluster>) {
     let environment = world.book().environment.clone();
     let (id, short_lived) = issue_key(cluster).await;
     world.pause(1_000..5_000).await;
+    let asked_at = world.elapsed();
     cluster.insist(Method::DELETE, &format!("/admin/v1/environments/{environment}/keys/{id}"), None).await;
     let at = world.elapsed();
     world.note("operator", "revoked a key");
     world.book().revoked.insert(short_lived.clone(), at);
     for node in 0..cluster.count() {
-        tokio::spawn(try_revoked(Arc::clone(cluster), node, short_lived.clone(), at));
+        tokio::spawn(try_revoked(Arc::clone(cluster), node, short_lived.clone(), asked_at));
     }
 }
 
 /// Somebody goes on using a key that was revoked.
-async fn try_revoked(cluster: Arc<Cluster>, node: usize, key: String, revoked_at: u64) {
+async fn try_revoked(cluster: Arc<Cluster>, node: usize, key: String, asked_at: u64) {
     for _ in 0..4 {
         sleep(Duration::from_millis(1_005)).await;
         let Some(life) = cluster.life(node) else { continue };
         let answer = cluster.call(node, Method::GET, "/client/v1/wallet", &key, None).await;
         let Ok(answer) = answer else { continue };
         cluster.world.note(&life.name, format_args!("a revoked key is answered {}", answer.status));
-        // Only a node that could not ask the store may not know.
-        let could_ask = life.directory_trouble_at.load(Ordering::Relaxed) < revoked_at;
+        // Only a node that could not ask the store since may not know: in a slow stretch it asks again after seconds.
+        let could_ask = life.directory_trouble_at.load(Ordering::Relaxed) < asked_at;
         if could_ask && answer.status != 401 {
             let what = format!("{} answered {}", life.name, answer.status);
             cluster.world.violate("a revoked key opens nothing after a second", what);
