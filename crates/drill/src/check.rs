@@ -1,5 +1,5 @@
-//! Whether three records tell one story: what callers were told, what the provider did, and what the books say. Values in,
-//! violations out.
+//! Compares three records: the answers callers got, what the provider did, and what the ledger holds. Values in, violations
+//! out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

@@ -230,7 +230,7 @@ impl Node {
         Ok(node)
     }
 
-    /// What Patroni is told. `docs/drill.md` shows it.
+    /// Patroni's configuration. `docs/drill.md` shows it.
     fn configuration(&self, setup: &Setup<'_>) -> String {
         let Self { name, server, rest, links, .. } = self;
         let (server_port, directory, binaries) =

@@ -1,4 +1,4 @@
-//! What the callers were told, kept by themselves: in memory for the comparison, in a file for whoever looks afterwards.
+//! Every answer a caller got, recorded by the callers: in memory for the comparison, and in a file to read afterwards.
 
 use std::fs::File;
 use std::io::Write;

@@ -22,7 +22,7 @@ use crate::writers::{Load, Writers};
 
 /// More than any run can spend.
 const FUNDS_MINOR: u64 = 1_000_000_000_000;
-/// How long what is separated or paused stays so, where nobody has to notice it.
+/// How long an isolation or a pause lasts when no failover is expected.
 const HELD_FOR: Duration = Duration::from_secs(6);
 /// How long a former leader goes on after another was elected, before it is let back.
 const OVERLAP: Duration = Duration::from_secs(2);

@@ -44,7 +44,7 @@ pub(crate) struct Load {
     pub(crate) is_over: AtomicBool,
 }
 
-/// The callers, until they are told to stop.
+/// The callers, which run until they are stopped.
 pub(crate) struct Writers {
     load: Arc<Load>,
     tasks: JoinSet<Result<(), Fault>>,

@@ -44,7 +44,7 @@ impl Engine {
         self.store.environment_health(&query).await
     }
 
-    /// Due work that nobody has taken.
+    /// Due work that no node has claimed.
     pub async fn backlog(&self) -> Result<Vec<Backlog>, StoreError> {
         self.store.backlog(self.clock.now()).await
     }

@@ -24,7 +24,7 @@ impl Engine {
     pub async fn index_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         // Only an upgrade adds to them, so that what is done once is done for good.
         let (mut is_listed, mut has_earlier_payments) = (false, true);
-        // Whatever is posted has an event, and what a node before this one has left is added up at the start.
+        // Postings come with an event, except those of earlier payments; what was left before the start is added up then.
         let (mut has_postings, mut added_up_at) = (true, None::<Instant>);
         while !*stop.borrow() {
             let started = Instant::now();
@@ -38,7 +38,7 @@ impl Engine {
                 };
             }
             let indexed = self.store.index_events(TAKEN).await;
-            has_postings |= indexed.as_ref().is_ok_and(|taken| *taken > 0);
+            has_postings |= has_earlier_payments || indexed.as_ref().is_ok_and(|taken| *taken > 0);
             let pause = match indexed {
                 Ok(taken) if taken >= TAKEN => started.elapsed() * LEFT_TO_OTHERS,
                 Ok(_) => self.options.outbox.digest_poll,

@@ -16,7 +16,7 @@ pub struct Diagnosis {
     pub clock: Option<Timestamp>,
     /// Whether what was acknowledged survives.
     pub durability: Durability,
-    /// Work that is due and that nobody has taken.
+    /// Due work that no node has claimed.
     pub backlog: Vec<Backlog>,
 }
 

@@ -82,6 +82,12 @@ fn a_month_adds_up_to_the_cent_everywhere() {
     let data_dir = server.data_dir.clone();
     server.kill();
     let database = Connection::open(data_dir.join("tollgate.db")).unwrap();
+    let added_up = "SELECT count(*) FROM statement_position";
+    assert_eq!(
+        database.query_row(added_up, [], |row| row.get::<_, i64>(0)).unwrap(),
+        1,
+        "months are added up"
+    );
     let lost = "INSERT INTO unposted_payments (environment_id, payment_id)
                     SELECT DISTINCT environment_id, payment_id FROM card_postings;
                 DELETE FROM card_postings WHERE kind <> 'refund';
