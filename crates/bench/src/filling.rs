@@ -140,7 +140,7 @@ const DUE: &str = "CASE WHEN n.i <= 1000 THEN n.now_hour + 864000000 END";
 const SEQUENCE: &str = "n.i * 100 + s.sequence";
 
 /// Of every number `n`: `i`, `at` (a moment), `id` to `id4` (ids of that moment), `reference` (any id), `name` (any text).
-const TABLES: [Table; 14] = [
+const TABLES: [Table; 13] = [
     Table {
         name: "card_payments",
         pattern: "i % 2 = 0",
@@ -230,14 +230,6 @@ const TABLES: [Table; 14] = [
         ],
     },
     Table {
-        name: "ledger_entries",
-        pattern: "posting_id IN (SELECT id FROM pattern_ledger_postings WHERE cause IN ('reserve', 'settle')) AND i % 2 = 1",
-        changes: &[(
-            "posting_id",
-            "CASE s.posting_id WHEN (SELECT id FROM pattern_ledger_postings WHERE cause = 'reserve') THEN n.id3 ELSE n.id4 END",
-        )],
-    },
-    Table {
         name: "card_postings",
         pattern: "i % 2 = 0 AND i % 10 <> 0",
         changes: &[
@@ -285,7 +277,7 @@ fn statements(
 
 /// What the accounts hold with all of it.
 const BALANCES: &str = "UPDATE ledger_accounts SET balance_minor = (
-     SELECT CAST(sum(e.amount_minor) AS BIGINT) FROM ledger_entries e
+     SELECT CAST(sum(e.amount_minor) AS BIGINT) FROM posting_entries e
      WHERE e.environment_id = ledger_accounts.environment_id AND e.currency = ledger_accounts.currency
          AND e.account = ledger_accounts.account)";
 

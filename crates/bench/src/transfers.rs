@@ -264,7 +264,7 @@ impl Plan {
                 "SELECT * FROM transactions",
                 "SELECT * FROM transfers",
                 "SELECT * FROM ledger_postings WHERE cause = 'reserve'",
-                "SELECT e.* FROM ledger_entries e JOIN ledger_postings p
+                "SELECT e.* FROM posting_entries e JOIN ledger_postings p
                      ON p.environment_id = e.environment_id AND p.currency = e.currency AND p.id = e.posting_id
                  WHERE p.cause = 'reserve' ORDER BY e.amount_minor",
                 "SELECT * FROM timeline",
@@ -370,7 +370,6 @@ fn reserve(
     unit.push(names.insert("transactions", &[transaction]));
     unit.push(names.insert("transfers", &[transfer]));
     unit.push(names.insert("ledger_postings", &[posting]));
-    unit.push(names.insert("ledger_entries", entries));
     unit.push(names.insert("out_events", &[event]));
     Ok(unit)
 }

@@ -1,7 +1,7 @@
 //! Objects of one kind: found by id, listed by age, bounded in number.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Takes a lock. A panic elsewhere leaves whole objects behind, so a poisoned lock is still good.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -11,8 +11,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Objects of one kind. Beyond `objects_max` the oldest is dropped.
 #[derive(Debug)]
 pub(crate) struct Collection<T> {
-    by_number: BTreeMap<u64, (String, T)>,
-    numbers: HashMap<String, u64>,
+    by_number: BTreeMap<u64, (Arc<str>, T)>,
+    numbers: HashMap<Arc<str>, u64>,
     created: u64,
     objects_max: usize,
 }
@@ -34,8 +34,9 @@ impl<T> Collection<T> {
             return;
         }
         self.created += 1;
-        self.numbers.insert(id.to_owned(), self.created);
-        self.by_number.insert(self.created, (id.to_owned(), object));
+        let id: Arc<str> = id.into();
+        self.numbers.insert(Arc::clone(&id), self.created);
+        self.by_number.insert(self.created, (id, object));
         while self.by_number.len() > self.objects_max {
             if let Some((_, (dropped, _))) = self.by_number.pop_first() {
                 self.numbers.remove(&dropped);
@@ -77,7 +78,7 @@ impl<T> Collection<T> {
         row: impl Fn(&'a T) -> Option<R>,
     ) -> Option<(Vec<R>, bool)> {
         let cursor = cursor.map(|id| self.numbers.get(id).copied().ok_or(())).transpose().ok()?;
-        let row = |(_, (_, object)): (&u64, &'a (String, T))| row(object);
+        let row = |(_, (_, object)): (&u64, &'a (Arc<str>, T))| row(object);
         let mut rows: Vec<R> = if oldest_first {
             let rest = self.by_number.range(cursor.map_or(0, |number| number + 1)..);
             rest.filter_map(row).take(limit + 1).collect()

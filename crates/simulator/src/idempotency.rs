@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::collection::{Collection, lock};
 
@@ -17,7 +18,8 @@ pub(crate) struct Saved {
 
 #[derive(Debug, Clone)]
 struct Entry {
-    fingerprint: String,
+    /// SHA-256 of what was asked.
+    fingerprint: [u8; 32],
     saved: Option<Saved>,
 }
 
@@ -44,10 +46,11 @@ impl Keys {
     }
 
     pub(crate) fn claim(&self, key: &str, fingerprint: &str) -> Claim {
+        let fingerprint = digest(fingerprint);
         let mut keys = lock(&self.0);
         match keys.get(key) {
             None => {
-                keys.put(key, Entry { fingerprint: fingerprint.to_owned(), saved: None });
+                keys.put(key, Entry { fingerprint, saved: None });
                 Claim::Fresh
             }
             Some(entry) if entry.fingerprint != fingerprint => {
@@ -60,7 +63,7 @@ impl Keys {
 
     /// Keeps the answer for replay.
     pub(crate) fn settle(&self, key: &str, fingerprint: &str, saved: Saved) {
-        lock(&self.0).put(key, Entry { fingerprint: fingerprint.to_owned(), saved: Some(saved) });
+        lock(&self.0).put(key, Entry { fingerprint: digest(fingerprint), saved: Some(saved) });
     }
 
     /// Forgets a key, so that it may be used again.
@@ -71,6 +74,10 @@ impl Keys {
     pub(crate) fn clear(&self) {
         lock(&self.0).clear();
     }
+}
+
+fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text).into()
 }
 
 /// The same text for two values that differ only in the order of their fields.

@@ -1,7 +1,7 @@
 //! The store on PostgreSQL (14 or newer), for any number of nodes.
 //!
-//! A unit that is one statement commits by itself; any other is a transaction, which is undone when whoever asked goes
-//! away. How connections are encrypted is described in `connect`: plain to this machine, TLS with a verified certificate to any other, unless
+//! A unit that is one statement commits by itself, or together with others like it; any other is a transaction, which is undone
+//! when whoever asked goes away. How connections are encrypted is described in `connect`: plain to this machine, TLS with a verified certificate to any other, unless
 //! the URL's `sslmode` says otherwise. Connections must be the server's own or a pooler's in session mode.
 
 mod attempts;
@@ -18,6 +18,7 @@ mod reservations;
 mod sequence;
 mod session;
 mod statements;
+mod together;
 mod transfer_changes;
 
 use std::{
@@ -46,6 +47,7 @@ use lanes::Lanes;
 use listener::Listener;
 use reservations::Reservation;
 use session::PostgresSession;
+use together::Single;
 use transfer_changes::Wanted;
 
 /// How many lanes there are of a kind. One takes thousands of units a second; more would only make batches smaller.
@@ -90,6 +92,7 @@ pub struct Postgres {
     /// Changes that move money have lanes by wallet, the others by transfer.
     postings: Lanes<Wanted>,
     changes: Lanes<Wanted>,
+    singles: Lanes<Single>,
     connector: Connector,
     // Started by the first who listens.
     listener: OnceLock<Listener>,
@@ -129,6 +132,7 @@ impl PostgresStore {
             reservations: Lanes::start(lanes, &pool, &plans, limits),
             postings: Lanes::start(lanes, &pool, &plans, limits),
             changes: Lanes::start(lanes, &pool, &plans, limits),
+            singles: Lanes::start(lanes, &pool, &plans, limits),
             pool,
             limits,
             connector,
@@ -184,6 +188,14 @@ impl Driver for Postgres {
                 return answer;
             }
         }
+    }
+
+    async fn run_together(
+        &self,
+        key: u128,
+        unit: Box<dyn Unit<PostgresSession>>,
+    ) -> Result<Answer, StoreError> {
+        self.singles.ask(key, Single { key, unit }).await
     }
 
     async fn probe(&self) -> Result<(), StoreError> {

@@ -11,6 +11,7 @@ pub(crate) mod hold;
 pub(crate) mod out_event;
 pub(crate) mod payment;
 pub(crate) mod route;
+pub(crate) mod timeline;
 pub(crate) mod transaction;
 pub(crate) mod transfer;
 

@@ -165,6 +165,16 @@ pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
         async move { answer(running.await?) }
     }
 
+    /// Runs a unit that is one statement, and may share a commit with others. Those that change the same thing have the same
+    /// key, and take turns.
+    fn run_together(
+        &self,
+        _key: u128,
+        unit: Box<dyn Unit<Self::Session>>,
+    ) -> impl Future<Output = Result<Answer, StoreError>> + Send {
+        self.run_unit(Mode::WriteOnce, unit)
+    }
+
     /// Whether the database takes writes.
     fn probe(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
 

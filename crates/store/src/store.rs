@@ -34,6 +34,7 @@ use crate::{
     session::{Driver, Mode, Session, run},
     unit::{Answer, Effect, Run, Unit, Work, answer, unit},
     units::{self, config, directory, keys, wallet},
+    value::Id,
 };
 
 /// The store port over one kind of database.
@@ -67,6 +68,11 @@ impl<D: Driver> SqlStore<D> {
         answer(self.run_unit(mode, unit(args, work)).await?)
     }
 
+    /// For a unit that is one statement, and changes what has this name.
+    fn together(&self, name: impl Id) -> Together<'_, D> {
+        Together { store: self, key: u128::from_be_bytes(name.bytes()) }
+    }
+
     async fn run_unit(&self, mode: Mode, unit: Box<dyn Unit<D::Session>>) -> Result<Answer, StoreError> {
         let is_write = matches!(mode, Mode::Write | Mode::WriteOnce | Mode::WriteByIndex);
         if !is_write || !self.is_audited() {
@@ -75,6 +81,27 @@ impl<D: Driver> SqlStore<D> {
         // Together they are more than one statement.
         let mode = if mode == Mode::WriteOnce { Mode::Write } else { mode };
         self.driver.run_unit(mode, Box::new(Audited { unit, entries: self.audit.clone() })).await
+    }
+}
+
+/// A store whose next unit may share its commit with others.
+struct Together<'a, D> {
+    store: &'a SqlStore<D>,
+    key: u128,
+}
+
+impl<D: Driver> Together<'_, D> {
+    async fn run<A: Send + Sync + 'static, R: Send + 'static>(
+        &self,
+        mode: Mode,
+        args: A,
+        work: Work<D::Session, A, R>,
+    ) -> Result<R, StoreError> {
+        // What shares a commit does not share entries of the audit log.
+        if self.store.is_audited() {
+            return self.store.run(mode, args, work).await;
+        }
+        answer(self.store.driver.run_together(self.key, unit(args, work)).await?)
     }
 }
 

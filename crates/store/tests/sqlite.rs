@@ -420,7 +420,10 @@ async fn another_schema_is_refused() {
 async fn what_was_there_before_is_found_and_counted() {
     let folder = Folder::new();
     let before = upgrade::before(&nodes(&folder.open().await)).await;
-    let order = "DROP TRIGGER ledger_postings_are_ordered; DROP TRIGGER card_postings_are_ordered; DROP TABLE posting_order";
+    let order = "DROP TRIGGER ledger_postings_are_ordered; DROP TRIGGER card_postings_are_ordered; DROP TABLE posting_order;
+         CREATE TABLE ledger_entries (
+             environment_id BLOB, currency TEXT, posting_id BLOB, account TEXT, amount_minor INTEGER,
+             PRIMARY KEY (environment_id, currency, posting_id, account)) WITHOUT ROWID";
     folder.stranger().execute_batch(order).unwrap();
     folder.stranger().execute_batch(upgrade::UNDO).unwrap();
     upgrade::after(&nodes(&folder.open().await), &before).await;

@@ -164,15 +164,15 @@ pub const DAMAGES: [Damage; 20] = [
         ],
     },
     Damage {
-        sql: "DELETE FROM ledger_entries WHERE account = 'available' AND amount_minor < 0 AND amount_minor > -10",
+        sql: "UPDATE ledger_postings SET available_minor = NULL WHERE available_minor < 0 AND available_minor > -10",
         found: &["The posting's entries sum to 3 instead of zero.", "but its entries sum to 10000."],
     },
     Damage {
-        sql: "UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE account = 'platform_fees' AND amount_minor < 0",
+        sql: "UPDATE ledger_postings SET platform_fees_minor = platform_fees_minor + 1 WHERE platform_fees_minor < 0",
         found: &["The posting's entries sum to 1 instead of zero."],
     },
     Damage {
-        sql: "DELETE FROM ledger_entries WHERE currency = 'EUR'",
+        sql: "UPDATE ledger_postings SET funding_minor = NULL, available_minor = NULL WHERE currency = 'EUR'",
         found: &["The posting has no entries.", "The balance of available is 7, but its entries sum to 0."],
     },
     Damage {
@@ -186,15 +186,13 @@ pub const DAMAGES: [Damage; 20] = [
     Damage {
         sql: "DELETE FROM ledger_postings WHERE cause = 'release'",
         found: &[
-            "There is an entry for available, but no such posting.",
             "The transfer is failed, but its postings are: reserve.",
+            "The balance of reserved is 215, but its entries sum to",
         ],
     },
     Damage {
-        // The first transfer's reserve, with both of its entries.
-        sql: "DELETE FROM ledger_entries
-                  WHERE posting_id = (SELECT id FROM ledger_postings WHERE cause = 'reserve' ORDER BY id LIMIT 1);
-              DELETE FROM ledger_postings
+        // The first transfer's reserve.
+        sql: "DELETE FROM ledger_postings
                   WHERE id = (SELECT id FROM ledger_postings WHERE cause = 'reserve' ORDER BY id LIMIT 1)",
         found: &[
             "The transfer is pending, but its postings are: none.",
@@ -225,7 +223,10 @@ pub const DAMAGES: [Damage; 20] = [
     },
     Damage {
         sql: "DELETE FROM transfers WHERE transaction_id IN (SELECT id FROM transactions WHERE status = 'pending')",
-        found: &["There is a transaction, but no transfer.", "The posting says reserve, but there is no such transfer."],
+        found: &[
+            "There is a transaction, but no transfer.",
+            "The posting says reserve, but there is no such transfer.",
+        ],
     },
     Damage {
         sql: "DELETE FROM transactions WHERE status = 'succeeded'",
@@ -237,8 +238,7 @@ pub const DAMAGES: [Damage; 20] = [
     },
 ];
 
-const TABLES: [&str; 5] =
-    ["ledger_entries", "ledger_postings", "ledger_accounts", "transfers", "transactions"];
+const TABLES: [&str; 4] = ["ledger_postings", "ledger_accounts", "transfers", "transactions"];
 
 /// Does every damage, each to whole books, and asks the audit. `behind` runs SQL behind the store's back, always on the
 /// same connection, with all that a database checks by itself switched off; `random_id` is its word for a new id.
@@ -320,14 +320,11 @@ pub async fn damage_is_found_when_it_is_looked_for(nodes: &Nodes, behind: impl A
     let new = nodes.new_transfer_of(environment, fees(300, 5, 2));
     nodes.reserve(&new).await;
     nodes.change_transfer(&new, &nodes.transfer_step(0, TransferStep::Settle, &new.order.fee)).await;
-    let settled = format!(
-        "posting_id = (SELECT id FROM ledger_postings WHERE cause = 'settle' AND reference = '{}')",
-        new.order.id
-    );
+    let settled = format!("cause = 'settle' AND reference = '{}'", new.order.id);
     for (damage, repair, found) in [
         (
-            format!("UPDATE ledger_entries SET account = 'fees' WHERE account = 'platform_fees' AND {settled}"),
-            format!("UPDATE ledger_entries SET account = 'platform_fees' WHERE account = 'fees' AND {settled}"),
+            format!("UPDATE ledger_postings SET platform_fees_minor = 2, organization_fees_minor = 5 WHERE {settled}"),
+            format!("UPDATE ledger_postings SET platform_fees_minor = 5, organization_fees_minor = 2 WHERE {settled}"),
             "The entries of the posting (settle) are not those of its transfer's amounts.",
         ),
         (
@@ -336,8 +333,8 @@ pub async fn damage_is_found_when_it_is_looked_for(nodes: &Nodes, behind: impl A
             "The transfer is failed, but its postings are: reserve, settle.",
         ),
         (
-            format!("UPDATE ledger_entries SET amount_minor = amount_minor - 1 WHERE account = 'settled_out' AND {settled}"),
-            format!("UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE account = 'settled_out' AND {settled}"),
+            format!("UPDATE ledger_postings SET settled_out_minor = settled_out_minor - 1 WHERE {settled}"),
+            format!("UPDATE ledger_postings SET settled_out_minor = settled_out_minor + 1 WHERE {settled}"),
             "The posting's entries sum to -1 instead of zero.",
         ),
         (
@@ -354,22 +351,18 @@ pub async fn damage_is_found_when_it_is_looked_for(nodes: &Nodes, behind: impl A
     nodes.audit_is_clean().await;
 
     // What came before the last audit.
-    behind("UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE account = 'settled_out' AND amount_minor = 102").await;
+    behind("UPDATE ledger_postings SET settled_out_minor = 103 WHERE settled_out_minor = 102").await;
     assert_eq!(problems(AuditScope::Recent).await, none);
     assert!(
         problems(AuditScope::Everything)
             .await
             .contains(&"The posting's entries sum to 1 instead of zero.".to_owned())
     );
-    behind("UPDATE ledger_entries SET amount_minor = amount_minor - 1 WHERE account = 'settled_out' AND amount_minor = 103").await;
+    behind("UPDATE ledger_postings SET settled_out_minor = 102 WHERE settled_out_minor = 103").await;
     nodes.audit_is_clean().await;
 
     // Books that agree with themselves, but not with what was verified.
-    behind(
-        "DELETE FROM ledger_entries WHERE posting_id IN (SELECT id FROM ledger_postings WHERE reference = 'there and back');
-         DELETE FROM ledger_postings WHERE reference = 'there and back'",
-    )
-    .await;
+    behind("DELETE FROM ledger_postings WHERE reference = 'there and back'").await;
     assert_eq!(problems(AuditScope::Recent).await, none);
     let mut found = problems(AuditScope::Everything).await;
     found.sort();

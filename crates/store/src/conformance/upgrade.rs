@@ -23,7 +23,17 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "DROP TABLE statement_position;
+pub const UNDO: &str =
+    "INSERT INTO ledger_entries (environment_id, currency, posting_id, account, amount_minor)
+         SELECT environment_id, currency, posting_id, account, amount_minor FROM posting_entries;
+     DROP VIEW posting_entries;
+     ALTER TABLE ledger_postings DROP COLUMN funding_minor;
+     ALTER TABLE ledger_postings DROP COLUMN available_minor;
+     ALTER TABLE ledger_postings DROP COLUMN reserved_minor;
+     ALTER TABLE ledger_postings DROP COLUMN settled_out_minor;
+     ALTER TABLE ledger_postings DROP COLUMN platform_fees_minor;
+     ALTER TABLE ledger_postings DROP COLUMN organization_fees_minor;
+     DROP TABLE statement_position;
      DROP TABLE statement_sums;
      DROP TABLE audit_checkpoint;
      DROP TABLE audit_balances;

@@ -19,9 +19,8 @@ use crate::{
     rows::{
         books::{self, CARD_POSTINGS, DISPUTES, dispute_row},
         hold::{HOLD_ACTIONS, hold_action_row},
-        payment::{
-            PAYMENTS, REFUNDS, TIMELINE, attempt_row, payment_row, progress_values, refund_row, timeline_row,
-        },
+        payment::{PAYMENTS, REFUNDS, attempt_row, payment_row, progress_values, refund_row},
+        timeline::{TIMELINE, timeline_rows},
         transaction::{card_state_values, record_card},
     },
     table::{Table, unnest},
@@ -78,8 +77,8 @@ fn insert_sql() -> String {
 }
 
 fn lines(environment: EnvironmentId, id: PaymentId, entries: &[Entry]) -> Vec<Value<'_>> {
-    let line = |entry| behind(OWNER, timeline_row(environment, ServiceReference::Card(id), entry));
-    arrays(TIMELINE.columns.get(OWNER..).unwrap_or_default(), entries.iter().map(line))
+    let rows = timeline_rows(environment, ServiceReference::Card(id), entries);
+    arrays(TIMELINE.columns.get(OWNER..).unwrap_or_default(), rows.into_iter().map(|row| behind(OWNER, row)))
 }
 
 pub(crate) async fn insert<S: Session>(

@@ -14,7 +14,7 @@ use std::{
     time::Duration,
 };
 
-use deadpool_postgres::{ClientWrapper, Pool};
+use deadpool_postgres::{Object, Pool};
 use tokio::{
     sync::{mpsc, oneshot},
     time::Instant,
@@ -40,13 +40,15 @@ pub(super) trait Unit: Send + Sync + Sized + 'static {
 
     /// How many share a transaction at most.
     const MOST: usize;
+    /// Whether plans of these units are made again until the tables are large.
+    const IS_PLANNED_ANEW: bool;
 
     /// The order within a batch; those of one rank stay in the order they came.
     fn rank(&self) -> Self::Rank;
 
     /// Does all of them in one transaction, begun so, or none. There is an answer for each, in order.
     fn run(
-        client: &ClientWrapper,
+        connection: &Arc<Object>,
         begin: &'static str,
         units: &[&Self],
     ) -> impl Future<Output = Result<Vec<Self::Answer>, Fault>> + Send;
@@ -182,14 +184,18 @@ enum Outcome<T> {
 /// Attempts some units together, within bounds.
 async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, means: &Means, units: &[&U]) -> Outcome<U::Answer> {
     loop {
-        let run = async |client: &ClientWrapper| {
-            let begin = means.plans.beginning(&means.pool, client).await?;
-            U::run(client, begin, units).await
+        let run = async |connection: &Arc<Object>| {
+            let begin = if U::IS_PLANNED_ANEW {
+                means.plans.beginning(&means.pool, connection).await?
+            } else {
+                "BEGIN"
+            };
+            U::run(connection, begin, units).await
         };
-        let (fault, connection) = match attempts.connection().await {
+        let (fault, connection) = match attempts.connection().await.map(Arc::new) {
             Ok(connection) => match attempts.bounded(run(&connection)).await {
                 Ok(answers) => return Outcome::Done(answers),
-                Err(fault) => (fault, Some(connection)),
+                Err(fault) => (fault, Arc::into_inner(connection)),
             },
             Err(fault) => (fault, None),
         };

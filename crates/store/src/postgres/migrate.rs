@@ -40,6 +40,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     38 "0038" approvals,
     39 "0039" audit_checkpoint,
     40 "0040" statement_sums,
+    41 "0041" entries_of_postings,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -5,9 +5,12 @@
 //! With them locked, the references that are there already are read, each transfer is decided on in the order it was
 //! asked for, and what is accepted is written together with the commit.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    sync::Arc,
+};
 
-use deadpool_postgres::ClientWrapper;
+use deadpool_postgres::{ClientWrapper, Object};
 use futures_util::future::join_all;
 use tokio_postgres::{Row, error::SqlState, types::ToSql};
 use tollgate_domain::{
@@ -29,7 +32,7 @@ use crate::{
         ACTOR, TRANSACTIONS, TRANSFERS, begun, moved, read, transaction_row, transfer_columns, transfer_row,
     },
     table::columns,
-    units::postings::{ENTRIES, POSTINGS, Posting, entry_row, posting_row},
+    units::postings::{POSTINGS, Posting, posting_row},
 };
 
 type Wallet = (EnvironmentId, Currency);
@@ -75,19 +78,20 @@ impl Unit for Reservation {
     type Rank = ();
 
     const MOST: usize = 128;
+    const IS_PLANNED_ANEW: bool = true;
 
     /// First come, first served: the locks have an order of their own.
     fn rank(&self) {}
 
     async fn run(
-        client: &ClientWrapper,
+        connection: &Arc<Object>,
         begin: &'static str,
         units: &[&Self],
     ) -> Result<Vec<Reserved>, Fault> {
         let wanted: Vec<&NewTransfer> = units.iter().map(|unit| &unit.0).collect();
-        let outcome = reserve(client, begin, &wanted).await;
+        let outcome = reserve(connection, begin, &wanted).await;
         if outcome.is_err() {
-            batches::give_up(client).await;
+            batches::give_up(connection).await;
         }
         outcome
     }
@@ -139,7 +143,7 @@ async fn write(client: &ClientWrapper, accepted: &[&NewTransfer]) -> Result<(), 
         .iter()
         .map(|new| (new.order.id.to_string(), TransferStep::Reserve.entries(&new.order.fee)))
         .collect();
-    let (mut postings, mut entries) = (Vec::new(), Vec::new());
+    let mut postings = Vec::new();
     for (new, (reference, sides)) in accepted.iter().zip(&sides) {
         let order = &new.order;
         let posting = Posting {
@@ -156,7 +160,6 @@ async fn write(client: &ClientWrapper, accepted: &[&NewTransfer]) -> Result<(), 
         };
         postings.push(posting_row(&posting, order.currency.code()));
         for entry in sides {
-            entries.push(entry_row(&posting, order.currency.code(), entry));
             let wallet = (order.environment.to_bytes(), order.currency.code(), entry.account);
             let sum = sums.entry(wallet).or_default();
             *sum =
@@ -172,7 +175,6 @@ async fn write(client: &ClientWrapper, accepted: &[&NewTransfer]) -> Result<(), 
         ),
         (TRANSFERS.insert_many(), arrays(TRANSFERS.columns, accepted.iter().map(|new| transfer_row(new)))),
         (POSTINGS.insert_many(), arrays(POSTINGS.columns, postings)),
-        (ENTRIES.insert_many(), arrays(ENTRIES.columns, entries)),
         (TAKE, arrays(SUMS, taken)),
         (GIVE, arrays(SUMS, given)),
     ];

@@ -1,5 +1,7 @@
 //! A connection to a server, as units of work use it.
 
+use std::sync::Arc;
+
 use deadpool_postgres::{ClientWrapper, Object};
 use futures_util::future::try_join_all;
 use tokio_postgres::{
@@ -24,7 +26,8 @@ const PIPELINED: usize = 30;
 /// anybody else gets the connection.
 #[derive(Debug)]
 pub(crate) struct PostgresSession {
-    connection: Option<Object>,
+    /// `None` once it was given back.
+    connection: Option<Arc<Object>>,
     transaction: Transaction,
 }
 
@@ -36,13 +39,25 @@ enum Transaction {
     Wanted(&'static str),
     Open,
     Ended,
+    /// Begun and ended by whoever made the session.
+    Around,
 }
 
 impl PostgresSession {
     /// Without words to begin a transaction in, each statement commits by itself.
     pub(super) fn new(connection: Object, begin: Option<&'static str>) -> Self {
         let transaction = begin.map_or(Transaction::None, Transaction::Wanted);
-        Self { connection: Some(connection), transaction }
+        Self { connection: Some(Arc::new(connection)), transaction }
+    }
+
+    /// Each statement commits by itself.
+    pub(super) fn of_statements(connection: &Arc<Object>) -> Self {
+        Self { connection: Some(Arc::clone(connection)), transaction: Transaction::None }
+    }
+
+    /// Within a transaction that has been begun.
+    pub(super) fn within_transaction(connection: &Arc<Object>) -> Self {
+        Self { connection: Some(Arc::clone(connection)), transaction: Transaction::Around }
     }
 
     pub(super) fn client(&self) -> Result<&ClientWrapper, Fault> {
@@ -51,7 +66,7 @@ impl PostgresSession {
 
     /// The connection for the next unit; closed where the transaction on it could not be ended.
     pub(super) fn into_connection(mut self) -> Option<Object> {
-        let connection = self.connection.take();
+        let connection = self.connection.take().and_then(Arc::into_inner);
         if self.transaction == Transaction::Open {
             drop(connection.map(Object::take));
             return None;
@@ -121,7 +136,7 @@ impl PostgresSession {
 impl Drop for PostgresSession {
     fn drop(&mut self) {
         if self.transaction == Transaction::Open
-            && let Some(connection) = self.connection.take()
+            && let Some(connection) = self.connection.take().and_then(Arc::into_inner)
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(async move {

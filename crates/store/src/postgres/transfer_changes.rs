@@ -6,9 +6,12 @@
 //! with the commit: one round trip for a batch, which is what the ratios of `postgres, one wallet` and `postgres, 1000
 //! wallets` among the benchmarks depend on.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, LazyLock},
+};
 
-use deadpool_postgres::ClientWrapper;
+use deadpool_postgres::{ClientWrapper, Object};
 use tokio_postgres::Row;
 use tollgate_domain::{
     ServiceReference,
@@ -27,7 +30,7 @@ use super::{
 use crate::{
     prelude::*,
     rows::{
-        payment::{TIMELINE, timeline_row},
+        timeline::{TIMELINE, timeline_rows},
         transaction::state_values,
         transfer::{ACTOR, moved, progress_values},
     },
@@ -35,6 +38,7 @@ use crate::{
     units::{
         events,
         exceptions::{EXCEPTIONS, exception_row},
+        postings::entry_values,
     },
 };
 
@@ -51,6 +55,7 @@ impl Unit for Wanted {
     type Rank = (EnvironmentId, TransferId);
 
     const MOST: usize = 64;
+    const IS_PLANNED_ANEW: bool = true;
 
     /// One order on all nodes, so that two batches never wait for one another in a circle.
     fn rank(&self) -> Self::Rank {
@@ -58,11 +63,11 @@ impl Unit for Wanted {
     }
 
     async fn run(
-        client: &ClientWrapper,
+        connection: &Arc<Object>,
         begin: &'static str,
         units: &[&Self],
     ) -> Result<Vec<Changed>, Fault> {
-        change(client, begin, units).await
+        change(connection, begin, units).await
     }
 }
 
@@ -99,9 +104,12 @@ const SETTLED: &Columns = columns!(
     place: Number, provider: Text, id: Text, state: Text, due_at: Number, note: Text,
 );
 
-const POSTED: &Columns = columns!(place: Number, id: Id, cause: Text, amount: Number);
+const POSTED: &Columns = columns!(
+    place: Number, id: Id, cause: Text, amount: Number, funding: Number, available: Number, reserved: Number,
+    settled_out: Number, platform_fees: Number, organization_fees: Number
+);
 
-const SIDES: &Columns = columns!(place: Number, posting_id: Id, account: Text, amount: Number);
+const SIDES: &Columns = columns!(place: Number, account: Text, amount: Number);
 
 const COUNTED: &Columns = columns!(place: Number, counted: Flag);
 
@@ -195,19 +203,15 @@ fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
                  AND e.state = 'waiting'),
          posted AS (
              INSERT INTO ledger_postings
-                 (environment_id, currency, id, cause, reference, amount_minor, actor, at, provider)
+                 (environment_id, currency, id, cause, reference, amount_minor, actor, at, provider, funding_minor,
+                 available_minor, reserved_minor, settled_out_minor, platform_fees_minor, organization_fees_minor)
              SELECT gate.environment_id, gate.currency, p.id, p.cause, gate.name, p.amount, '{ACTOR}', gate.at,
-                 gate.provider
+                 gate.provider, p.funding, p.available, p.reserved, p.settled_out, p.platform_fees, p.organization_fees
              FROM gate JOIN {posted} ON p.place = gate.place),
-         sides AS MATERIALIZED (
-             SELECT gate.environment_id, gate.currency, s.posting_id, s.account, s.amount
-             FROM gate JOIN {sides} ON s.place = gate.place),
-         kept AS (
-             INSERT INTO ledger_entries (environment_id, currency, posting_id, account, amount_minor)
-             SELECT environment_id, currency, posting_id, account, amount FROM sides),
          sums AS MATERIALIZED (
-             SELECT environment_id, currency, account, sum(amount)::bigint AS amount
-             FROM sides GROUP BY environment_id, currency, account),
+             SELECT gate.environment_id, gate.currency, s.account, sum(s.amount)::bigint AS amount
+             FROM gate JOIN {sides} ON s.place = gate.place
+             GROUP BY gate.environment_id, gate.currency, s.account),
          added AS (
              UPDATE ledger_accounts a SET balance_minor = a.balance_minor + sums.amount FROM sums
              WHERE a.environment_id = sums.environment_id AND a.currency = sums.currency
@@ -258,8 +262,8 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
     for (place, Wanted { environment, id, change }) in (1_i64..).zip(wanted.iter().copied()) {
         let (scope, reference) = (*environment, ServiceReference::Ach(*id));
         let owner = TIMELINE.columns.len().saturating_sub(LINES.len() - 1);
-        for entry in &change.entries {
-            lines.push(placed(place, behind(owner, timeline_row(scope, reference, entry))));
+        for row in timeline_rows(scope, reference, &change.entries) {
+            lines.push(placed(place, behind(owner, row)));
         }
         let owner = EXCEPTIONS.columns.len().saturating_sub(FOUND.len() - 1);
         for one in &change.exceptions {
@@ -271,9 +275,11 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
         }
         if let Some(posting) = &change.posting {
             let amount = moved(&posting.entries)?;
-            posted.push(row![place, posting.id, posting.cause.as_str(), amount]);
+            let mut row = row![place, posting.id, posting.cause.as_str(), amount];
+            row.extend(entry_values(&posting.entries));
+            posted.push(row);
             for entry in &posting.entries {
-                sides.push(row![place, posting.id, entry.account.as_str(), entry.amount_minor]);
+                sides.push(row![place, entry.account.as_str(), entry.amount_minor]);
             }
         }
         if let Some(is_counted) = change.counts {

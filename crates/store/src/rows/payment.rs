@@ -5,15 +5,15 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 use tollgate_domain::{
-    Channel, Currency, Flow, Minor, ServiceReference,
+    Channel, Currency, Flow, Minor,
     card::{Attempt, AttemptState, CardOrder, Preparation},
     hold::CaptureMode,
-    id::{EntryId, EnvironmentId, PaymentId, RefundId},
+    id::{EnvironmentId, PaymentId, RefundId},
     refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
     routing::Matched,
     transaction::Failure,
 };
-use tollgate_engine::ports::{Entry, PaymentFilter, Progress};
+use tollgate_engine::ports::{PaymentFilter, Progress};
 
 use super::{account, fee, route, version};
 use crate::prelude::*;
@@ -133,20 +133,6 @@ macro_rules! refund_columns {
     };
 }
 
-table! {
-    TIMELINE = "timeline" ("ON CONFLICT DO NOTHING");
-    fn timeline_row(environment: EnvironmentId, reference: ServiceReference, entry: &'a Entry) {
-        environment_id: Id = environment,
-        method: Text = reference.method().as_str(),
-        reference: Id = reference,
-        id: Id = entry.id,
-        at: Number = entry.at,
-        kind: Text = &entry.kind,
-        request: Text = &entry.request,
-        detail: Text = &entry.detail,
-    }
-}
-
 /// The columns that [`read_attempt`] takes, of card_attempts as `a`.
 macro_rules! attempt_columns {
     () => {
@@ -253,16 +239,6 @@ pub(crate) fn read_refund(cells: &mut Cells<'_>) -> Result<Option<Refund>, Fault
         created_at: cells.moment()?,
         updated_at: cells.moment()?,
     }))
-}
-
-pub(crate) fn read_entry(cells: &mut Cells<'_>) -> Result<Entry, Fault> {
-    Ok(Entry {
-        id: EntryId::from_bytes(cells.id()?),
-        at: cells.moment()?,
-        kind: cells.text()?,
-        request: cells.text_or_none()?,
-        detail: cells.text()?,
-    })
 }
 
 /// The conditions of a list beside environment and id. They are written so that both databases see that the partial

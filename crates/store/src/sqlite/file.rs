@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::{exact_sum, session::SqliteSession};
 use crate::{OpenError, fault::Fault};
@@ -100,8 +100,15 @@ impl ServedFile {
     fn connect(&self, flags: OpenFlags) -> Result<SqliteSession, Fault> {
         let connection = Connection::open_with_flags(&self.path, flags)?;
         connection.busy_timeout(self.busy_timeout)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-        exact_sum::define(&connection)?;
+        set_up(&connection)?;
         Ok(SqliteSession(connection))
     }
+}
+
+/// What holds for every connection, to a file or in memory.
+pub(super) fn set_up(connection: &Connection) -> Result<(), rusqlite::Error> {
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
+    // Otherwise a statement whose limit is a parameter is planned again each time it runs: a fifth of the writer's time.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    exact_sum::define(connection)
 }

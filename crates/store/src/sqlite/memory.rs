@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
 
-use super::{exact_sum, file::STATEMENTS_KEPT, migrate, session::SqliteSession};
+use super::{file, migrate, session::SqliteSession};
 use crate::OpenError;
 
 /// The connection, handed to one piece of work at a time.
@@ -34,7 +34,6 @@ impl Memory {
 fn connect() -> Result<SqliteSession, rusqlite::Error> {
     let connection = Connection::open_in_memory()?;
     connection.pragma_update(None, "foreign_keys", true)?;
-    connection.set_prepared_statement_cache_capacity(STATEMENTS_KEPT);
-    exact_sum::define(&connection)?;
+    file::set_up(&connection)?;
     Ok(SqliteSession(connection))
 }

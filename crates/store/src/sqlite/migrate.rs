@@ -38,6 +38,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     38 "0038" approvals,
     39 "0039" audit_checkpoint,
     40 "0040" statement_sums,
+    41 "0041" entries_of_postings,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

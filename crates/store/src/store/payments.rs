@@ -23,9 +23,6 @@ use crate::{
 
 port! {
     impl PaymentStore {
-        WriteOnce payments::insert => insert_payment(
-            environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent]
-        ) -> Inserted;
         Write payments::insert_limited => insert_limited_payment(
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry], new_events: &[NewEvent],
             limits: &[LimitUse]
@@ -78,6 +75,18 @@ port! {
             environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
         ) -> bool;
     } and {
+        async fn insert_payment(
+            &self,
+            environment: EnvironmentId,
+            order: &CardOrder,
+            progress: &Progress,
+            entries: &[Entry],
+            new_events: &[NewEvent],
+        ) -> Result<Inserted, StoreError> {
+            let store = self.together(order.id);
+            run!(store, WriteOnce, payments::insert(environment, &order, &progress, &entries, &new_events)).await
+        }
+
         async fn change_payment(
             &self,
             environment: EnvironmentId,
@@ -87,7 +96,7 @@ port! {
             if change.counts.is_some() {
                 return run!(self, Write, payment_change::change_and_count(environment, id, &change)).await;
             }
-            run!(self, WriteOnce, payment_change::change(environment, id, &change)).await
+            run!(self.together(id), WriteOnce, payment_change::change(environment, id, &change)).await
         }
 
         async fn claim_payments(

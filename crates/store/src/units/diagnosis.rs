@@ -52,7 +52,7 @@ pub(crate) async fn postings_of<S: Session>(
         "SELECT ",
         line_columns!(),
         " FROM ledger_postings p
-         JOIN ledger_entries e ON e.environment_id = $1 AND e.currency = $2 AND e.posting_id = p.id
+         JOIN posting_entries e ON e.environment_id = $1 AND e.currency = $2 AND e.posting_id = p.id
          WHERE p.environment_id = $1 AND p.currency = $2
              AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = $3"
     );

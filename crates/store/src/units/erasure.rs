@@ -11,7 +11,7 @@ use crate::{
     rows::{
         digest::{Digest, Term},
         out_event,
-        payment::{TIMELINE, timeline_row},
+        timeline::{TIMELINE, timeline_rows},
     },
 };
 
@@ -143,7 +143,7 @@ pub(crate) async fn erase<S: Session>(
         s.execute(sql, values![environment, &term.text, term.place]).await?;
     }
     erase_events(s, environment, reference).await?;
-    s.insert(&TIMELINE, vec![timeline_row(environment, reference, entry)]).await?;
+    s.insert(&TIMELINE, timeline_rows(environment, reference, std::slice::from_ref(entry))).await?;
     Ok(Effect::Written(Erased::Done))
 }
 

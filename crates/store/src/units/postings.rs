@@ -1,9 +1,9 @@
-//! Postings: the posting itself, its entries and the balances they add up to.
+//! Postings: the posting itself with its entries, a column for each account, and the balances they add up to.
 
 use tollgate_domain::{
     Currency, Timestamp,
     id::{EnvironmentId, PostingId},
-    ledger::{Entry, PostingCause},
+    ledger::{Account, Entry, PostingCause},
 };
 
 use crate::prelude::*;
@@ -36,18 +36,23 @@ table! {
         actor: Text = posting.actor,
         at: Number = posting.at,
         provider: Text = posting.provider,
+        funding_minor: Number = entry_of(posting.entries, Account::Funding),
+        available_minor: Number = entry_of(posting.entries, Account::Available),
+        reserved_minor: Number = entry_of(posting.entries, Account::Reserved),
+        settled_out_minor: Number = entry_of(posting.entries, Account::SettledOut),
+        platform_fees_minor: Number = entry_of(posting.entries, Account::PlatformFees),
+        organization_fees_minor: Number = entry_of(posting.entries, Account::OrganizationFees),
     }
 }
 
-table! {
-    ENTRIES = "ledger_entries" ("");
-    fn entry_row(posting: &Posting<'_>, currency: &'a str, entry: &Entry) {
-        environment_id: Id = posting.environment,
-        currency: Text = currency,
-        posting_id: Id = posting.id,
-        account: Text = entry.account.as_str(),
-        amount_minor: Number = entry.amount_minor,
-    }
+/// What a posting adds to an account; `None` if it does not touch it.
+fn entry_of(entries: &[Entry], account: Account) -> Option<i64> {
+    entries.iter().find(|entry| entry.account == account).map(|entry| entry.amount_minor)
+}
+
+/// The columns of the entries, in the order of [`Account::ALL`].
+pub(crate) fn entry_values(entries: &[Entry]) -> impl Iterator<Item = Value<'static>> {
+    Account::ALL.into_iter().map(|account| entry_of(entries, account).into())
 }
 
 impl Posting<'_> {
@@ -76,10 +81,8 @@ impl Posting<'_> {
         Ok(true)
     }
 
-    /// Writes the posting and its entries.
+    /// Writes the posting with its entries.
     pub(crate) async fn write<S: Session>(&self, s: &mut S) -> Result<(), Fault> {
-        let currency = self.currency.code();
-        s.insert(&POSTINGS, vec![posting_row(self, currency)]).await?;
-        s.insert(&ENTRIES, self.entries.iter().map(|entry| entry_row(self, currency, entry)).collect()).await
+        s.insert(&POSTINGS, vec![posting_row(self, self.currency.code())]).await
     }
 }

@@ -108,15 +108,15 @@ impl Scope<'_> {
     /// The postings of wallets with their entries, which are `e`.
     fn transfers(&self, dialect: Dialect) -> &'static str {
         match self {
-            Self::Everything => "ledger_postings p CROSS JOIN ledger_entries e WHERE true",
+            Self::Everything => "ledger_postings p CROSS JOIN posting_entries e WHERE true",
             Self::Since(_) => dialect.pick(
-                "posting_order o CROSS JOIN ledger_postings p CROSS JOIN ledger_entries e
+                "posting_order o CROSS JOIN ledger_postings p CROSS JOIN posting_entries e
                  WHERE o.sequence > CAST($1 AS INTEGER) AND o.currency IS NOT NULL
                      AND p.environment_id = o.environment_id AND p.currency = o.currency AND p.id = o.posting_id",
-                concat!("ledger_postings p CROSS JOIN ledger_entries e WHERE ", unseen!()),
+                concat!("ledger_postings p CROSS JOIN posting_entries e WHERE ", unseen!()),
             ),
             Self::Of(..) => {
-                "ledger_postings p CROSS JOIN ledger_entries e
+                "ledger_postings p CROSS JOIN posting_entries e
                  WHERE p.environment_id = $1 AND p.currency IN (SELECT currency FROM ledger_accounts WHERE environment_id = $1)
                      AND p.id BETWEEN $2 AND $3 AND p.at BETWEEN $4 AND $5"
             }

@@ -5,7 +5,7 @@ use tollgate_engine::ports::Entry;
 
 use crate::{
     prelude::*,
-    rows::payment::{TIMELINE, read_entry, timeline_row},
+    rows::timeline::{TIMELINE, in_order, read_lines, timeline_rows},
 };
 
 /// Adds lines to a timeline; one that is there stays as it is.
@@ -15,8 +15,7 @@ pub(super) async fn add<S: Session>(
     reference: ServiceReference,
     entries: &[Entry],
 ) -> Result<(), Fault> {
-    let rows = entries.iter().map(|entry| timeline_row(environment, reference, entry)).collect();
-    s.insert(&TIMELINE, rows).await
+    s.insert(&TIMELINE, timeline_rows(environment, reference, entries)).await
 }
 
 pub(crate) const OF_REFERENCE: &str = "SELECT id, at, kind, request, detail FROM timeline WHERE environment_id = $1 AND method = $2 AND reference = $3 ORDER BY id";
@@ -26,5 +25,6 @@ pub(crate) async fn of_reference<S: Session>(
     environment: EnvironmentId,
     reference: ServiceReference,
 ) -> Result<Vec<Entry>, Fault> {
-    s.query(OF_REFERENCE, values![environment, reference.method().as_str(), reference], read_entry).await
+    let values = values![environment, reference.method().as_str(), reference];
+    Ok(in_order(s.query(OF_REFERENCE, values, read_lines).await?))
 }

@@ -142,7 +142,7 @@ pub(crate) async fn currencies<S: Session>(
     s.query(sql, values![environment], |cells| cells.word("currency", Currency::parse)).await
 }
 
-/// The columns that [`line`] takes, of ledger_postings as `p` and ledger_entries as `e`.
+/// The columns that [`line`] takes, of ledger_postings as `p` and posting_entries as `e`.
 macro_rules! line_columns {
     () => {
         "p.id, p.cause, p.reference, p.actor, p.at, e.account, e.amount_minor"
@@ -177,7 +177,7 @@ pub(crate) async fn ledger<S: Session>(
         line_columns!(),
         " FROM (SELECT * FROM ledger_postings WHERE environment_id = $1 AND currency = $2 AND id <= $3
                ORDER BY id DESC LIMIT $4) p
-         JOIN ledger_entries e ON e.environment_id = $1 AND e.currency = $2 AND e.posting_id = p.id"
+         JOIN posting_entries e ON e.environment_id = $1 AND e.currency = $2 AND e.posting_id = p.id"
     );
     let mut lines = s.query(sql, values![environment, currency.code(), last, limit], line).await?;
     rows::newest_first(&mut lines);

@@ -69,7 +69,9 @@ async fn the_server_works_without_the_right_to_rewrite_the_books() {
                 assert_eq!(refused.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{sql}: {refused}");
             }
         }
-        for column in ["id", "currency", "cause", "amount_minor", "actor", "at", "provider"] {
+        for column in
+            ["id", "currency", "cause", "amount_minor", "actor", "at", "provider", "available_minor"]
+        {
             let sql = format!("UPDATE ledger_postings SET {column} = {column}");
             let refused = server.batch_execute(&sql).await.unwrap_err();
             assert_eq!(refused.code(), Some(&SqlState::INSUFFICIENT_PRIVILEGE), "{sql}: {refused}");

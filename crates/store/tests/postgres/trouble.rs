@@ -398,3 +398,52 @@ async fn a_server_that_takes_no_writes_is_unavailable() {
     })
     .await;
 }
+
+/// Payments of many callers share commits, and one that cannot be stored harms no other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn payments_share_commits_and_not_their_faults() {
+    with_database(async |database| {
+        let nodes = two_nodes(database).await;
+        let environment = nodes.environment().await.id;
+        let mut orders: Vec<_> = (0..40).map(|_| nodes.new_order(environment)).collect();
+        for faulty in [None, Some(17)] {
+            let mut running = tokio::task::JoinSet::new();
+            for (place, order) in orders.iter_mut().enumerate() {
+                *order = nodes.new_order(environment);
+                if faulty == Some(place) {
+                    order.description = Some("nul \0".to_owned());
+                }
+                let (node, order) = (Arc::clone(&nodes.one), order.clone());
+                running.spawn(async move {
+                    (place, node.insert_payment(environment, &order, &preparing(), &[], &[]).await)
+                });
+            }
+            for (place, answer) in running.join_all().await {
+                let is_stored = matches!(answer, Ok(Inserted::Done));
+                assert_eq!(is_stored, faulty != Some(place), "{place}: {answer:?}");
+            }
+        }
+        let sql = "SELECT count(*), count(DISTINCT xmin::text) FROM card_payments";
+        let row = database.stranger.query_one(sql, &[]).await.unwrap();
+        let (payments, commits): (i64, i64) = (row.get(0), row.get(1));
+        assert!(payments == 79 && commits < payments, "{payments} payments in {commits} commits");
+
+        // So with changes, of which one is out of date and one is for a payment that is not there.
+        let mut running = tokio::task::JoinSet::new();
+        for (place, order) in orders.iter().enumerate() {
+            let change = nodes.change_to(u64::from(place == 5), preparing());
+            let (node, id) = (Arc::clone(&nodes.one), order.id);
+            running
+                .spawn(async move { (place, node.change_payment(environment, id, &change).await.unwrap()) });
+        }
+        for (place, answer) in running.join_all().await {
+            let expected = match place {
+                5 => Changed::Stale,
+                17 => Changed::Missing,
+                _ => Changed::Done,
+            };
+            assert_eq!(answer, expected, "{place}");
+        }
+    })
+    .await;
+}

@@ -80,7 +80,7 @@ const CARD_POSTINGS: (&str, &str) = (
 
 const SUMS: &str =
     "SELECT e.environment_id, e.currency, e.account, CAST(exact_sum(e.amount_minor) AS TEXT), count(*)
- FROM {postings} p JOIN ledger_entries e
+ FROM {postings} p JOIN posting_entries e
      ON e.environment_id = p.environment_id AND e.currency = p.currency AND e.posting_id = p.id
  GROUP BY e.environment_id, e.currency, e.account";
 

@@ -38,8 +38,8 @@ fn damage_is_found_and_named(on: On) {
     for (what, damage, repair) in [
         (
             "an entry was changed",
-            "UPDATE ledger_entries SET amount_minor = amount_minor + 1 WHERE account = 'settled_out'",
-            "UPDATE ledger_entries SET amount_minor = amount_minor - 1 WHERE account = 'settled_out'",
+            "UPDATE ledger_postings SET settled_out_minor = settled_out_minor + 1",
+            "UPDATE ledger_postings SET settled_out_minor = settled_out_minor - 1",
         ),
         (
             "a status was changed",
