@@ -42,6 +42,7 @@ impl Cell {
             Some(&Type::INT8) => row.try_get::<_, Option<i64>>(place)?.map(Self::Integer),
             Some(&Type::BOOL) => row.try_get::<_, Option<bool>>(place)?.map(Self::Flag),
             Some(&Type::TEXT) => row.try_get::<_, Option<String>>(place)?.map(Self::Text),
+            Some(&Type::BYTEA) if row.try_get::<_, Option<&[u8]>>(place)?.is_none() => None,
             other => return Err(format!("a column is of the type {other:?}").into()),
         };
         Ok(cell.unwrap_or(Self::Null))

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use rusqlite::{Connection, OpenFlags};
-use tokio_postgres::Client;
+use tokio_postgres::{Client, types::Type};
 
 use crate::Fault;
 use crate::cell::Cell;
@@ -98,7 +98,9 @@ fn postgres_row(row: &tokio_postgres::Row) -> Result<Row, Fault> {
     let cell = |(place, column): (usize, &tokio_postgres::Column)| {
         Ok::<_, Fault>((column.name().to_owned(), Cell::from_postgres(row, place)?))
     };
-    Ok(Row { cells: row.columns().iter().enumerate().map(cell).collect::<Result<_, _>>()? })
+    // Numbers of transactions are given by the server itself.
+    let columns = row.columns().iter().enumerate().filter(|(_, column)| *column.type_() != Type::XID8);
+    Ok(Row { cells: columns.map(cell).collect::<Result<_, _>>()? })
 }
 
 /// Opens a file the product has made, as the product does.

@@ -15,7 +15,7 @@ use crate::fault::Fault;
 const BEGIN_ANEW: &str = "BEGIN; SET LOCAL plan_cache_mode = force_custom_plan";
 
 /// Begins a batch whose plan is kept.
-const BEGIN_KEPT: &str = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; \
+pub(super) const BEGIN_KEPT: &str = "BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; \
      SET LOCAL enable_mergejoin = off";
 
 /// From this size on, in bytes, some thousand rows, kept plans are good ones.

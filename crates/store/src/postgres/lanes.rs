@@ -23,7 +23,7 @@ use tollgate_engine::ports::StoreError;
 
 use super::{
     attempts::{Attempts, Limits, Purpose},
-    batches::Plans,
+    batches::{BEGIN_KEPT, Plans},
     fault::{Blame, judge},
 };
 use crate::fault::{Fault, same};
@@ -188,7 +188,7 @@ async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, means: &Means, units: &[&
             let begin = if U::IS_PLANNED_ANEW {
                 means.plans.beginning(&means.pool, connection).await?
             } else {
-                "BEGIN"
+                BEGIN_KEPT
             };
             U::run(connection, begin, units).await
         };

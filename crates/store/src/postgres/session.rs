@@ -50,11 +50,6 @@ impl PostgresSession {
         Self { connection: Some(Arc::new(connection)), transaction }
     }
 
-    /// Each statement commits by itself.
-    pub(super) fn of_statements(connection: &Arc<Object>) -> Self {
-        Self { connection: Some(Arc::clone(connection)), transaction: Transaction::None }
-    }
-
     /// Within a transaction that has been begun.
     pub(super) fn within_transaction(connection: &Arc<Object>) -> Self {
         Self { connection: Some(Arc::clone(connection)), transaction: Transaction::Around }

@@ -41,10 +41,6 @@ impl lanes::Unit for Single {
         begin: &'static str,
         units: &[&Self],
     ) -> Result<Vec<Answer>, Fault> {
-        if let [single] = units {
-            let mut session = PostgresSession::of_statements(connection);
-            return Ok(vec![single.unit.run(&mut session).await?.into_value()]);
-        }
         let outcome = all(connection, begin, units).await;
         if outcome.is_err() {
             batches::give_up(connection).await;
