@@ -62,6 +62,9 @@ pub(crate) struct Records {
     pub(crate) provider: Vec<Taken>,
     /// By reference.
     pub(crate) books: BTreeMap<String, Booked>,
+    /// References of transfers that were never sent, and whose bank details were lost with the memory of the database and of
+    /// the node that made them. They fail after an hour.
+    pub(crate) keyless: BTreeSet<String>,
     /// References of card payments that were prepared, paid or not.
     pub(crate) prepared: BTreeSet<String>,
     /// What the audit found.
@@ -246,6 +249,7 @@ fn books(records: &Records, moved: &Moved<'_>, found: &mut Found) {
     for (reference, booked) in &records.books {
         let status = booked.status.as_str();
         match (status, moved.has(reference)) {
+            ("pending", false) if records.keyless.contains(reference) => {}
             ("pending", _) if booked.is_transfer => {
                 found.add(Violation::Unsettled, reference, "is still pending");
             }
@@ -386,6 +390,16 @@ mod tests {
     #[test]
     fn what_is_pending_and_what_the_audit_finds_count() {
         check(|records| book(records, "b", true, "pending"), &["unsettled: b"]);
+        let keyless = |records: &mut Records| {
+            book(records, "b", true, "pending");
+            records.keyless.insert("b".to_owned());
+        };
+        check(keyless, &[]);
+        let sent = |records: &mut Records| {
+            keyless(records);
+            records.provider.push(taken("b", true, 999));
+        };
+        check(sent, &["unsettled: b"]);
         check(|records| records.findings.push("the wallet".to_owned()), &["books: the wallet"]);
     }
 }

@@ -44,6 +44,7 @@ pub(crate) struct Totals {
     answers: usize,
     unclear: usize,
     lost: usize,
+    keyless: usize,
 }
 
 impl Outages {
@@ -98,7 +99,7 @@ fn seconds(millis: u64) -> String {
 
 impl Totals {
     pub(crate) fn of(records: &Records) -> Self {
-        let mut totals = Self::default();
+        let mut totals = Self { keyless: records.keyless.len(), ..Self::default() };
         for entry in &records.callers {
             match &entry.outcome {
                 Outcome::Told(told) => {
@@ -121,7 +122,7 @@ impl Totals {
 
 impl Report {
     pub(crate) fn table(&self) -> String {
-        let Totals { transfers, payments, refused, answers, unclear, lost } = &self.totals;
+        let Totals { transfers, payments, refused, answers, unclear, lost, keyless } = &self.totals;
         let faults: usize = self.outages.iter().map(|outages| outages.tollgate.len()).sum();
         let mut text = format!(
             "Seed {}: {faults} faults in {} s, synchronous replication {}; settled {} s after the last\n\
@@ -138,6 +139,13 @@ impl Report {
             let _ = writeln!(text, "{}", outages.row());
         }
         let counts = Violation::ALL.map(|kind| format!("{} {}", kind.name(), self.found.count(kind)));
+        if *keyless > 0 {
+            let _ = writeln!(
+                text,
+                "\n{keyless} transfers were never sent: their bank details were lost with the memory of database and node. \
+                 They fail after an hour."
+            );
+        }
         let _ = writeln!(text, "\nviolations: {}", counts.join(", "));
         for violation in self.found.texts().take(SHOWN) {
             let _ = writeln!(text, "  {violation}");
@@ -146,7 +154,7 @@ impl Report {
     }
 
     pub(crate) fn json(&self) -> Value {
-        let Totals { transfers, payments, refused, answers, unclear, lost } = &self.totals;
+        let Totals { transfers, payments, refused, answers, unclear, lost, keyless } = &self.totals;
         let counts = Violation::ALL.map(|kind| (kind.name().to_owned(), self.found.count(kind).into()));
         json!({
             "seed": self.seed,
@@ -154,7 +162,7 @@ impl Report {
             "seconds": self.took.as_secs(),
             "settledSeconds": self.settled_within.as_secs(),
             "transfers": transfers, "refusals": refused, "cardPayments": payments,
-            "answers": answers, "unclear": unclear, "unanswered": lost,
+            "answers": answers, "unclear": unclear, "unanswered": lost, "withoutBankDetails": keyless,
             "outages": self.outages.iter().map(Outages::json).collect::<Vec<_>>(),
             "violations": counts.into_iter().collect::<serde_json::Map<_, _>>(),
             "details": self.found.texts().collect::<Vec<_>>(),

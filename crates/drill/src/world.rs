@@ -1,5 +1,6 @@
 //! The cluster, the Tollgate nodes, the provider and their callers, and what is done to them.
 
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -286,6 +287,8 @@ impl World {
             for list in ["transfers/waiting", "payments?status=preparing", "payments?waiting=true"] {
                 open.extend(self.listed(list).await?);
             }
+            let keyless = self.keyless().await?;
+            open.retain(|payment| !keyless.contains(&text(payment, "serviceReference")));
             if open.is_empty() || began.elapsed() > SETTLED_WITHIN {
                 return Ok(began.elapsed());
             }
@@ -293,9 +296,17 @@ impl World {
         }
     }
 
+    /// Transfers that wait for a key that nobody has anymore.
+    async fn keyless(&self) -> Result<BTreeSet<String>, Fault> {
+        let mut waiting = self.listed("transfers/waiting").await?;
+        waiting.retain(|transfer| transfer.to_string().contains("bank details cannot be decrypted"));
+        Ok(waiting.iter().map(|transfer| text(transfer, "serviceReference")).collect())
+    }
+
     /// The three records.
     pub(crate) async fn records(&self) -> Result<Records, Fault> {
-        let mut records = Records { callers: self.record.entries(), ..Records::default() };
+        let keyless = self.keyless().await?;
+        let mut records = Records { callers: self.record.entries(), keyless, ..Records::default() };
         for transaction in self.listed("transactions").await? {
             let status = text(&transaction, "status");
             let booked =

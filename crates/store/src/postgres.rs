@@ -148,7 +148,7 @@ const SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 /// It may read everything, which may take longer than any unit of work may: some millions of postings in a minute.
 const AUDIT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0; \
-     SET LOCAL work_mem = '64MB'; SET LOCAL jit = off";
+     SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL work_mem = '64MB'; SET LOCAL jit = off";
 const AUDIT_LIMIT: Duration = Duration::from_mins(30);
 
 /// All look-ups are by index, also where the server made its plan while next to nothing was there.

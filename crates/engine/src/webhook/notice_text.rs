@@ -5,6 +5,7 @@ use tollgate_domain::{Minor, Timestamp, transaction::Dispute};
 
 use crate::ports::WebhookNotice;
 
+/// What is not there is left out: there are several notices for each payment.
 pub(super) fn write(notice: &WebhookNotice) -> String {
     let dispute = notice.dispute.as_ref().map(|dispute| {
         json!({
@@ -15,7 +16,7 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
             "respondBy": dispute.respond_by.map(Timestamp::unix_millis),
         })
     });
-    json!({
+    let mut text = json!({
         "event": notice.event,
         "kind": notice.kind,
         "relevant": notice.relevant,
@@ -24,9 +25,12 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
         "reference": notice.reference,
         "dispute": dispute,
         "namesOnly": notice.names_only,
-        "isPing": notice.is_ping,
-    })
-    .to_string()
+        "isPing": notice.is_ping.then_some(true),
+    });
+    if let Value::Object(fields) = &mut text {
+        fields.retain(|_, value| !value.is_null());
+    }
+    text.to_string()
 }
 
 /// `None` for a text this version did not write.

@@ -41,6 +41,10 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 use super::PostgresSettings;
 use crate::{DatabaseUrl, InvalidDatabaseUrl, OpenError};
 
+/// How long a node may leave a transaction alone before the server ends it: all others who want the same wallet wait as long
+/// when a node is paused or cut off half way. A node that was only slow tries again.
+const IDLE_LIMIT: Duration = Duration::from_millis(1_500);
+
 /// How often a quiet connection is checked, so that one to a vanished server is noticed in half a minute.
 const KEEPALIVE_IDLE_SECONDS: u64 = 15;
 const KEEPALIVE_INTERVAL_SECONDS: u64 = 5;
@@ -86,10 +90,11 @@ impl Connector {
                 .tcp_user_timeout(settings.statement_timeout.saturating_mul(2))
                 .target_session_attrs(TargetSessionAttrs::ReadWrite);
             let limit = settings.statement_timeout.as_millis();
+            let idle = settings.statement_timeout.min(IDLE_LIMIT).as_millis();
             // The second ends what a vanished node has left open, so that its locks are not held for long. And the server is
             // not to compile plans: all statements are short, and those that forbid a way of planning look costly to it.
             let limits = format!(
-                "-c statement_timeout={limit} -c idle_in_transaction_session_timeout={limit} -c jit=off"
+                "-c statement_timeout={limit} -c idle_in_transaction_session_timeout={idle} -c jit=off"
             );
             let options =
                 config.get_options().map_or_else(|| limits.clone(), |given| format!("{given} {limits}"));

@@ -125,6 +125,9 @@ pub(crate) async fn digest<S: Session>(s: &mut S, limit: u32) -> Result<Effect<u
     Ok(Effect::Written(u32::try_from(taken.len()).unwrap_or(u32::MAX)))
 }
 
+/// Reads a row of one method's.
+type Read = fn(&mut Cells<'_>) -> Result<IndexableEvent, Fault>;
+
 /// An event and its environment.
 type Taken = ([u8; 16], [u8; 16]);
 
@@ -143,11 +146,16 @@ async fn load<S: Session>(s: &mut S, taken: &[Taken]) -> Result<Vec<IndexableEve
         return Ok(events);
     }
     let mut events = Vec::with_capacity(taken.len());
+    // Most events are about the same method as the one before.
+    let (mut likely, mut other): ((&str, Read), (&str, Read)) =
+        ((CARD, read_card), (TRANSFER, read_transfer));
     for (event, environment) in taken {
         let values = values![*environment, *event];
-        match s.query_opt(CARD, values, read_card).await? {
-            Some(card) => events.push(card),
-            None => events.extend(s.query_opt(TRANSFER, values, read_transfer).await?),
+        if let Some(found) = s.query_opt(likely.0, values, likely.1).await? {
+            events.push(found);
+        } else if let Some(found) = s.query_opt(other.0, values, other.1).await? {
+            events.push(found);
+            std::mem::swap(&mut likely, &mut other);
         }
     }
     Ok(events)
