@@ -113,6 +113,20 @@ impl Names {
         self.statement(&text, &values)
     }
 
+    /// An event, with the next number of its environment where the product gives it one at once.
+    pub(crate) fn insert_event(&mut self, event: &Row) -> Result<Statement, Fault> {
+        let next = "(SELECT coalesce(max(sequence), 0) + 1 FROM out_events WHERE environment_id = {})";
+        let (mut columns, mut places, mut values) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, cell) in &event.cells {
+            let is_number = name == "sequence";
+            columns.push(name.as_str());
+            places.push(if is_number { next } else { "{}" });
+            values.push(if is_number { event.cell("environment_id")?.clone() } else { cell.clone() });
+        }
+        let text = format!("INSERT INTO out_events ({}) VALUES ({})", columns.join(", "), places.join(", "));
+        Ok(self.statement(&text, &values))
+    }
+
     /// Changes some columns of the row with this key.
     pub(crate) fn update(
         &mut self,

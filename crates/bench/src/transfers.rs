@@ -370,7 +370,7 @@ fn reserve(
     unit.push(names.insert("transactions", &[transaction]));
     unit.push(names.insert("transfers", &[transfer]));
     unit.push(names.insert("ledger_postings", &[posting]));
-    unit.push(names.insert("out_events", &[event]));
+    unit.push(names.insert_event(&event)?);
     Ok(unit)
 }
 
@@ -392,6 +392,6 @@ fn outcome(
             &transaction.only(&["environment_id", "id"])?,
         ),
         names.insert("timeline", lines),
-        names.insert("out_events", &[event]),
+        names.insert_event(&event)?,
     ])
 }

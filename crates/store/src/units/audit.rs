@@ -18,7 +18,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Audit, AuditFinding, AuditScope};
 
-use super::statement;
+use super::{postings::with_entries, statement};
 use crate::prelude::*;
 use checkpoint::{AccountKey, NextCheckpoint, Sum};
 use recent::Recent;
@@ -249,7 +249,8 @@ const NARROWED: [(&str, &str, &str); 7] = [
 
 impl Given {
     fn sql<S: Session>(&self, question: &str) -> String {
-        let mut sql = question.replace("exact_sum", S::DIALECT.pick("exact_sum", "sum"));
+        let mut sql =
+            with_entries(S::DIALECT, question).replace("exact_sum", S::DIALECT.pick("exact_sum", "sum"));
         for (name, table, rows) in NARROWED {
             sql = match self {
                 Self::Everything => sql.replace(name, table),

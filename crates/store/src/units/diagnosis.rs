@@ -6,7 +6,10 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Backlog, LedgerLine};
 
-use super::wallet::{line, line_columns};
+use super::{
+    postings::with_entries,
+    wallet::{line, line_columns},
+};
 use crate::prelude::*;
 
 const WORK: [&str; 4] = ["card payments", "transfers", "provider events", "events to index"];
@@ -57,7 +60,7 @@ pub(crate) async fn postings_of<S: Session>(
              AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = $3"
     );
     let values = values![environment, currency.code(), reference.to_string()];
-    let mut lines = s.query(sql, values, line).await?;
+    let mut lines = s.query(&with_entries(S::DIALECT, sql), values, line).await?;
     rows::newest_first(&mut lines);
     Ok(lines)
 }

@@ -55,6 +55,23 @@ pub(crate) fn entry_values(entries: &[Entry]) -> impl Iterator<Item = Value<'sta
     Account::ALL.into_iter().map(|account| entry_of(entries, account).into())
 }
 
+/// On PostgreSQL, the entries of the posting `p`, which is at hand: those in its columns, and those of a posting from before them.
+const ENTRIES_AT_HAND: &str = "LATERAL (
+     SELECT p.environment_id, p.currency, p.id AS posting_id, a.account COLLATE \"C\" AS account, a.amount_minor
+     FROM (VALUES ('funding', p.funding_minor), ('available', p.available_minor), ('reserved', p.reserved_minor),
+         ('settled_out', p.settled_out_minor), ('platform_fees', p.platform_fees_minor),
+         ('organization_fees', p.organization_fees_minor)) a (account, amount_minor)
+     WHERE a.amount_minor IS NOT NULL
+     UNION ALL
+     SELECT l.environment_id, l.currency, l.posting_id, l.account, l.amount_minor FROM ledger_entries l
+     WHERE l.environment_id = p.environment_id AND l.currency = p.currency AND l.posting_id = p.id) e";
+
+/// A question that joins postings as `p` with their `posting_entries e`. PostgreSQL would read all entries for those of one
+/// posting, and is told how.
+pub(crate) fn with_entries(dialect: Dialect, sql: &str) -> String {
+    sql.replace("posting_entries e", dialect.pick("posting_entries e", ENTRIES_AT_HAND))
+}
+
 impl Posting<'_> {
     /// Adds the entries to their accounts; `false` if one of them would be overdrawn, and then nothing may be kept.
     pub(crate) async fn add_up<S: Session>(&self, s: &mut S) -> Result<bool, Fault> {

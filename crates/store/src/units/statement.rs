@@ -15,6 +15,7 @@ use tollgate_domain::{
 use super::{
     audit::checkpoint::{parts, position},
     books::APART,
+    postings::with_entries,
 };
 use crate::{prelude::*, rows::books::read_amounts};
 
@@ -125,7 +126,7 @@ impl Scope<'_> {
 
     pub(crate) fn statements(&self, dialect: Dialect) -> [String; 2] {
         [(CARDS, self.cards(dialect)), (TRANSFERS, self.transfers(dialect))].map(|(sql, postings)| {
-            sql.replace("{postings}", postings)
+            with_entries(dialect, &sql.replace("{postings}", postings))
                 .replace("{month}", dialect.pick(MONTH.0, MONTH.1))
                 .replace("exact_sum", dialect.pick("exact_sum", "sum"))
         })

@@ -7,7 +7,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{AppliedMovement, LedgerLine, Moved};
 
-use super::postings::Posting;
+use super::postings::{Posting, with_entries};
 use crate::{prelude::*, rows::Wallet};
 
 /// The wallet's rows are locked first, in the order of the accounts' names, so that movements of one wallet follow one
@@ -179,7 +179,8 @@ pub(crate) async fn ledger<S: Session>(
                ORDER BY id DESC LIMIT $4) p
          JOIN posting_entries e ON e.environment_id = $1 AND e.currency = $2 AND e.posting_id = p.id"
     );
-    let mut lines = s.query(sql, values![environment, currency.code(), last, limit], line).await?;
+    let values = values![environment, currency.code(), last, limit];
+    let mut lines = s.query(&with_entries(S::DIALECT, sql), values, line).await?;
     rows::newest_first(&mut lines);
     Ok(lines)
 }
