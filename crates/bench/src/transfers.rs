@@ -283,8 +283,8 @@ impl Plan {
         names.text(transfer.text("reference")?.ok_or("a transfer without a reference")?);
         let [pending, processing] = <[Row; 2]>::try_from(events)
             .map_err(|events| format!("out_events: {} rows, not two", events.len()))?;
-        let outcome = outcome(&mut names, &transaction, &transfer, &lines, processing)?;
-        let reserve = reserve(&mut names, transaction, transfer, posting, &entries, pending)?;
+        let outcome = outcome(&mut names, &transaction, &transfer, &lines, &processing)?;
+        let reserve = reserve(&mut names, transaction, transfer, posting, &entries, &pending)?;
         Ok(Self { names, reserve, outcome, environments: environments.collect::<Result<_, _>>()?, first })
     }
 
@@ -333,7 +333,7 @@ fn reserve(
     transfer: Row,
     posting: Row,
     entries: &[Row],
-    event: Row,
+    event: &Row,
 ) -> Result<Unit, Fault> {
     let mut unit = Vec::new();
     for entry in entries {
@@ -370,7 +370,7 @@ fn reserve(
     unit.push(names.insert("transactions", &[transaction]));
     unit.push(names.insert("transfers", &[transfer]));
     unit.push(names.insert("ledger_postings", &[posting]));
-    unit.push(names.insert_event(&event)?);
+    unit.push(names.insert_event(event)?);
     Ok(unit)
 }
 
@@ -380,7 +380,7 @@ fn outcome(
     transaction: &Row,
     transfer: &Row,
     lines: &[Row],
-    event: Row,
+    event: &Row,
 ) -> Result<Unit, Fault> {
     let key = transfer.only(&["environment_id", "transaction_id"])?;
     let key: Vec<_> = key.into_iter().chain([("revision".to_owned(), Cell::Integer(0))]).collect();
@@ -392,6 +392,6 @@ fn outcome(
             &transaction.only(&["environment_id", "id"])?,
         ),
         names.insert("timeline", lines),
-        names.insert_event(&event)?,
+        names.insert_event(event)?,
     ])
 }
