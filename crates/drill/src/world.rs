@@ -296,7 +296,7 @@ impl World {
         }
     }
 
-    /// Transfers that wait for a key that nobody has anymore.
+    /// Pending transfers whose encryption key no longer exists.
     async fn keyless(&self) -> Result<BTreeSet<String>, Fault> {
         let mut waiting = self.listed("transfers/waiting").await?;
         waiting.retain(|transfer| transfer.to_string().contains("bank details cannot be decrypted"));

@@ -125,7 +125,7 @@ pub(crate) async fn digest<S: Session>(s: &mut S, limit: u32) -> Result<Effect<u
     Ok(Effect::Written(u32::try_from(taken.len()).unwrap_or(u32::MAX)))
 }
 
-/// Reads a row of one method's.
+/// Reads an event about a payment of one method.
 type Read = fn(&mut Cells<'_>) -> Result<IndexableEvent, Fault>;
 
 /// An event and its environment.

@@ -66,8 +66,8 @@ const ENTRIES_AT_HAND: &str = "LATERAL (
      SELECT l.environment_id, l.currency, l.posting_id, l.account, l.amount_minor FROM ledger_entries l
      WHERE l.environment_id = p.environment_id AND l.currency = p.currency AND l.posting_id = p.id) e";
 
-/// A question that joins postings as `p` with their `posting_entries e`. PostgreSQL would read all entries for those of one
-/// posting, and is told how.
+/// A query that joins postings as `p` with their `posting_entries e`. With the view, PostgreSQL would read all entries to find those
+/// of one posting.
 pub(crate) fn with_entries(dialect: Dialect, sql: &str) -> String {
     sql.replace("posting_entries e", dialect.pick("posting_entries e", ENTRIES_AT_HAND))
 }
