@@ -18,6 +18,8 @@ pub(crate) enum Cell {
     Text(String),
     /// Sixteen bytes.
     Id([u8; 16]),
+    /// Any other number of them.
+    Bytes(Vec<u8>),
 }
 
 impl Cell {
@@ -30,7 +32,7 @@ impl Cell {
             ValueRef::Null => Self::Null,
             ValueRef::Integer(number) => Self::Integer(number),
             ValueRef::Text(text) => Self::Text(std::str::from_utf8(text)?.to_owned()),
-            ValueRef::Blob(bytes) => Self::Id(bytes.try_into().map_err(|_| "a value is not an id")?),
+            ValueRef::Blob(bytes) => bytes.try_into().map_or_else(|_| Self::Bytes(bytes.to_vec()), Self::Id),
             ValueRef::Real(_) => return Err("a value is a fraction".into()),
         })
     }
@@ -42,7 +44,7 @@ impl Cell {
             Some(&Type::INT8) => row.try_get::<_, Option<i64>>(place)?.map(Self::Integer),
             Some(&Type::BOOL) => row.try_get::<_, Option<bool>>(place)?.map(Self::Flag),
             Some(&Type::TEXT) => row.try_get::<_, Option<String>>(place)?.map(Self::Text),
-            Some(&Type::BYTEA) if row.try_get::<_, Option<&[u8]>>(place)?.is_none() => None,
+            Some(&Type::BYTEA) => row.try_get::<_, Option<Vec<u8>>>(place)?.map(Self::Bytes),
             other => return Err(format!("a column is of the type {other:?}").into()),
         };
         Ok(cell.unwrap_or(Self::Null))
@@ -57,6 +59,7 @@ impl rusqlite::ToSql for Cell {
             Self::Integer(number) => ToSqlOutput::Borrowed(ValueRef::Integer(*number)),
             Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Self::Id(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
+            Self::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
         })
     }
 }
@@ -69,6 +72,7 @@ impl ToSql for Cell {
             Self::Integer(number) => number.to_sql_checked(kind, out),
             Self::Text(text) => text.to_sql_checked(kind, out),
             Self::Id(bytes) => Uuid::from_bytes(*bytes).to_sql_checked(kind, out),
+            Self::Bytes(bytes) => bytes.to_sql_checked(kind, out),
         }
     }
 

@@ -140,7 +140,7 @@ const DUE: &str = "CASE WHEN n.i <= 1000 THEN n.now_hour + 864000000 END";
 const SEQUENCE: &str = "n.i * 100 + s.sequence";
 
 /// Of every number `n`: `i`, `at` (a moment), `id` to `id4` (ids of that moment), `reference` (any id), `name` (any text).
-const TABLES: [Table; 13] = [
+const TABLES: [Table; 11] = [
     Table {
         name: "card_payments",
         pattern: "i % 2 = 0",
@@ -174,16 +174,6 @@ const TABLES: [Table; 13] = [
         name: "transfers",
         pattern: "i % 2 = 1",
         changes: &[("transaction_id", "n.id2"), ("reference", "n.name"), ("due_at", DUE)],
-    },
-    Table {
-        name: "timeline",
-        pattern: "method = 'web_card' AND i % 2 = 0",
-        changes: &[("reference", "n.id"), ("id", "{fresh}"), ("at", "n.at")],
-    },
-    Table {
-        name: "timeline",
-        pattern: "method = 'ach' AND i % 2 = 1",
-        changes: &[("reference", "n.reference"), ("id", "{fresh}"), ("at", "n.at")],
     },
     Table {
         name: "out_events",

@@ -205,6 +205,7 @@ impl Script {
             Slot::Same(Cell::Integer(number)) => number.to_string(),
             Slot::Same(Cell::Text(text)) => self.variable(text),
             Slot::Same(Cell::Id(id)) => format!("'{}'", uuid::Uuid::from_bytes(*id)),
+            Slot::Same(Cell::Bytes(bytes)) => self.variable(&hex(bytes)),
             Slot::Made(Made::Environment) => environment.to_owned(),
             Slot::Made(Made::Id(number)) => format!(":id_{number}"),
             Slot::Made(Made::Scattered) => ":scattered".to_owned(),
@@ -221,6 +222,11 @@ impl Script {
         });
         format!(":{name}")
     }
+}
+
+/// As PostgreSQL reads bytes.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold("\\x".to_owned(), |hex, byte| format!("{hex}{byte:02x}"))
 }
 
 const PICKED: &str = "(SELECT environment_id FROM bench_wallets WHERE number = :wallet)";

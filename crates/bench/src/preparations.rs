@@ -169,7 +169,7 @@ async fn raw_runners(kind: Kind, copied: &Copied, clock: Clock) -> Result<Vec<Ru
 }
 
 /// What the product changes once the provider has answered.
-const CHANGED: [&str; 10] = [
+const CHANGED: [&str; 11] = [
     "preparation",
     "object",
     "checkout_url",
@@ -180,25 +180,22 @@ const CHANGED: [&str; 10] = [
     "waiting",
     "revision",
     "last_change",
+    "timeline",
 ];
 
 async fn plan(copied: &Copied, wire: &str) -> Result<(Vec<Unit>, Names, Cell), Fault> {
     let payment = format!("SELECT * FROM card_payments WHERE adapter = '{wire}'");
     let objects = format!("SELECT * FROM provider_objects WHERE provider = '{wire}'");
-    let lines = format!(
-        "SELECT t.* FROM timeline t JOIN card_payments p
-             ON p.environment_id = t.environment_id AND p.id = t.reference WHERE p.adapter = '{wire}'"
-    );
-    let [payments, objects, lines] = copied.rows([&payment, &objects, &lines]).await?;
+    let [payments, objects] = copied.rows([&payment, &objects]).await?;
     let payment = only_one(payments, "card_payments")?;
     let environment = payment.cell("environment_id")?.clone();
     let mut names = Names::default();
-    let units = units(&mut names, payment, &objects, &lines)?;
+    let units = units(&mut names, payment, &objects)?;
     Ok((units, names, environment))
 }
 
 /// One unit where the provider was not asked, and another for its answer where it was.
-fn units(names: &mut Names, payment: Row, objects: &[Row], lines: &[Row]) -> Result<Vec<Unit>, Fault> {
+fn units(names: &mut Names, payment: Row, objects: &[Row]) -> Result<Vec<Unit>, Fault> {
     names.environment(payment.cell("environment_id")?);
     if payment.integer("revision")? == 0 {
         return Ok(vec![vec![names.insert("card_payments", &[payment])]]);
@@ -216,9 +213,10 @@ fn units(names: &mut Names, payment: Row, objects: &[Row], lines: &[Row]) -> Res
         ("prepared_at", Cell::Null),
         ("revision", Cell::Integer(0)),
         ("last_change", Cell::Null),
+        ("timeline", Cell::Null),
     ])?;
     let first = vec![names.insert("card_payments", &[begun])];
-    let second = vec![change, names.insert("provider_objects", objects), names.insert("timeline", lines)];
+    let second = vec![change, names.insert("provider_objects", objects)];
     Ok(vec![first, second])
 }
 
@@ -258,25 +256,25 @@ mod tests {
         row.with(&[("revision", Cell::Integer(revision)), ("object", Cell::text("pi_1"))]).unwrap()
     }
 
-    fn line() -> Row {
-        Row { cells: vec![("reference".to_owned(), Cell::Id([2; 16]))] }
+    fn object() -> Row {
+        Row { cells: vec![("payment_id".to_owned(), Cell::Id([2; 16]))] }
     }
 
     #[test]
     fn a_provider_that_is_asked_makes_a_second_unit() {
         let mut names = Names::default();
-        let units = units(&mut names, payment(1), &[line()], &[line(), line()]).unwrap();
+        let units = units(&mut names, payment(1), &[object()]).unwrap();
         let sql: Vec<Vec<String>> =
             units.iter().map(|unit| unit.iter().map(crate::plan::Statement::sqlite).collect()).collect();
-        assert_eq!(sql.iter().map(Vec::len).collect::<Vec<_>>(), [1, 3]);
+        assert_eq!(sql.iter().map(Vec::len).collect::<Vec<_>>(), [1, 2]);
         assert!(sql[0][0].starts_with("INSERT INTO card_payments (environment_id, id, preparation,"));
-        assert!(sql[1][0].ends_with(" WHERE environment_id = ?11 AND id = ?12 AND revision = ?13"));
-        assert_eq!(sql[1][2], "INSERT INTO timeline (reference) VALUES (?1), (?2)");
+        assert!(sql[1][0].ends_with(" WHERE environment_id = ?12 AND id = ?13 AND revision = ?14"));
+        assert_eq!(sql[1][1], "INSERT INTO provider_objects (payment_id) VALUES (?1)");
     }
 
     #[test]
     fn a_provider_that_is_not_asked_makes_none() {
-        let units = units(&mut Names::default(), payment(0), &[], &[]).unwrap();
+        let units = units(&mut Names::default(), payment(0), &[]).unwrap();
         assert_eq!(units.iter().map(Vec::len).collect::<Vec<_>>(), [1]);
     }
 

@@ -250,8 +250,17 @@ struct Plan {
     first: Cell,
 }
 
-const TRANSFER_CHANGES: [&str; 8] =
-    ["sealed_account", "expected_on", "corrections", "due_at", "tries", "waiting", "revision", "last_change"];
+const TRANSFER_CHANGES: [&str; 9] = [
+    "sealed_account",
+    "expected_on",
+    "corrections",
+    "due_at",
+    "tries",
+    "waiting",
+    "revision",
+    "last_change",
+    "timeline",
+];
 const TRANSACTION_CHANGES: [&str; 3] = ["updated_at", "status", "provider_reference"];
 
 /// As long as the sealed bank account that a transfer holds until the provider has it.
@@ -259,7 +268,7 @@ const SEALED_BYTES: usize = 180;
 
 impl Plan {
     async fn read(copied: &Copied) -> Result<Self, Fault> {
-        let [transactions, transfers, postings, entries, lines, events, wallets] = copied
+        let [transactions, transfers, postings, entries, events, wallets] = copied
             .rows([
                 "SELECT * FROM transactions",
                 "SELECT * FROM transfers",
@@ -267,7 +276,6 @@ impl Plan {
                 "SELECT e.* FROM posting_entries e JOIN ledger_postings p
                      ON p.environment_id = e.environment_id AND p.currency = e.currency AND p.id = e.posting_id
                  WHERE p.cause = 'reserve' ORDER BY e.amount_minor",
-                "SELECT * FROM timeline",
                 "SELECT * FROM out_events ORDER BY id",
                 "SELECT environment_id FROM ledger_accounts WHERE account = 'available' AND currency = 'USD'",
             ])
@@ -283,7 +291,7 @@ impl Plan {
         names.text(transfer.text("reference")?.ok_or("a transfer without a reference")?);
         let [pending, processing] = <[Row; 2]>::try_from(events)
             .map_err(|events| format!("out_events: {} rows, not two", events.len()))?;
-        let outcome = outcome(&mut names, &transaction, &transfer, &lines, &processing)?;
+        let outcome = outcome(&mut names, &transaction, &transfer, &processing)?;
         let reserve = reserve(&mut names, transaction, transfer, posting, &entries, &pending)?;
         Ok(Self { names, reserve, outcome, environments: environments.collect::<Result<_, _>>()?, first })
     }
@@ -366,6 +374,7 @@ fn reserve(
         ("sealed_account", Cell::Text("s".repeat(SEALED_BYTES))),
         ("revision", Cell::Integer(0)),
         ("last_change", Cell::Null),
+        ("timeline", Cell::Null),
     ])?;
     unit.push(names.insert("transactions", &[transaction]));
     unit.push(names.insert("transfers", &[transfer]));
@@ -375,13 +384,7 @@ fn reserve(
 }
 
 /// Records what the provider said.
-fn outcome(
-    names: &mut Names,
-    transaction: &Row,
-    transfer: &Row,
-    lines: &[Row],
-    event: &Row,
-) -> Result<Unit, Fault> {
+fn outcome(names: &mut Names, transaction: &Row, transfer: &Row, event: &Row) -> Result<Unit, Fault> {
     let key = transfer.only(&["environment_id", "transaction_id"])?;
     let key: Vec<_> = key.into_iter().chain([("revision".to_owned(), Cell::Integer(0))]).collect();
     Ok(vec![
@@ -391,7 +394,6 @@ fn outcome(
             &transaction.only(&TRANSACTION_CHANGES)?,
             &transaction.only(&["environment_id", "id"])?,
         ),
-        names.insert("timeline", lines),
         names.insert_event(event)?,
     ])
 }

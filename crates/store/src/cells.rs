@@ -73,6 +73,10 @@ impl<'a> Cells<'a> {
         Ok(digest.transpose()?)
     }
 
+    pub(crate) fn bytes_or_none(&mut self) -> Result<Option<Vec<u8>>, Fault> {
+        self.take()
+    }
+
     pub(crate) fn flag(&mut self) -> Result<bool, Fault> {
         self.take()
     }

@@ -3,6 +3,7 @@
 pub(crate) mod account;
 pub(crate) mod approval;
 pub(crate) mod books;
+mod compressed;
 pub(crate) mod delivery;
 pub(crate) mod digest;
 pub(crate) mod endpoint;

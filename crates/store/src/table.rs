@@ -51,7 +51,13 @@ impl Table {
 
     /// The columns of the table under this name.
     pub(crate) fn select(&self, table: &str) -> String {
-        self.columns.iter().map(|(name, _)| format!("{table}.{name}")).collect::<Vec<_>>().join(", ")
+        self.select_first(self.columns.len(), table)
+    }
+
+    /// The first of these columns.
+    pub(crate) fn select_first(&self, count: usize, table: &str) -> String {
+        let columns = self.columns.iter().take(count);
+        columns.map(|(name, _)| format!("{table}.{name}")).collect::<Vec<_>>().join(", ")
     }
 
     /// Inserts one row.

@@ -99,6 +99,7 @@ from! {
     &'a Option<String> => |text| text.as_deref().into();
     &'a [u8; 32] => |digest| Self::Bytes(Cow::Borrowed(digest));
     [u8; 32] => |digest| Self::Bytes(Cow::Owned(digest.to_vec()));
+    Vec<u8> => |bytes| Self::Bytes(Cow::Owned(bytes));
 }
 
 impl Value<'_> {

@@ -23,8 +23,9 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str =
-    "INSERT INTO ledger_entries (environment_id, currency, posting_id, account, amount_minor)
+pub const UNDO: &str = "ALTER TABLE transfers DROP COLUMN timeline;
+     ALTER TABLE card_payments DROP COLUMN timeline;
+     INSERT INTO ledger_entries (environment_id, currency, posting_id, account, amount_minor)
          SELECT environment_id, currency, posting_id, account, amount_minor FROM posting_entries;
      DROP VIEW posting_entries;
      ALTER TABLE ledger_postings DROP COLUMN funding_minor;

@@ -20,7 +20,7 @@ use crate::{
         books::{self, CARD_POSTINGS, DISPUTES, dispute_row},
         hold::{HOLD_ACTIONS, hold_action_row},
         payment::{PAYMENTS, REFUNDS, attempt_row, payment_row, progress_values, refund_row},
-        timeline::{TIMELINE, timeline_rows},
+        timeline::pack,
         transaction::{card_state_values, record_card},
     },
     table::{Table, unnest},
@@ -29,13 +29,14 @@ use crate::{
         exceptions::{EXCEPTIONS, exception_row},
         payment_change::why_not,
         payments::not_inserted,
+        timeline::appended,
     },
 };
 
 /// Where a provider has to be asked first, there are no events yet, and the statement is spared them.
 static INSERT: LazyLock<String> = LazyLock::new(|| format!("{} {INSERTED}", insert_sql()));
 static INSERT_WITH_EVENTS: LazyLock<String> = LazyLock::new(|| {
-    let first = PAYMENTS.columns.len() + LINES;
+    let first = PAYMENTS.columns.len();
     let [at, ids, kinds, states] = [1, 2, 3, 4].map(|number| first + number);
     format!(
         "{}, events AS MATERIALIZED (
@@ -51,34 +52,20 @@ static INSERT_WITH_EVENTS: LazyLock<String> = LazyLock::new(|| {
 const INSERTED: &str =
     "SELECT EXISTS (SELECT 1 FROM environments WHERE id = $1), EXISTS (SELECT 1 FROM payment)";
 
-/// The columns of a line of the timeline, behind those that say whose it is.
-const LINES: usize = 5;
+/// The columns of a discrepancy that say whose it is.
 const OWNER: usize = 3;
 
 fn insert_sql() -> String {
     let count = PAYMENTS.columns.len();
     let values: Vec<String> = (1..=count).map(|number| format!("${number}")).collect();
-    let [id, at, kind, request, detail] = [1, 2, 3, 4, 5].map(|number| count + number);
     format!(
         "WITH payment AS (
              INSERT INTO card_payments ({}) SELECT {} FROM environments e WHERE e.id = $1
              ON CONFLICT DO NOTHING
-             RETURNING environment_id, id),
-         lines AS (
-             INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
-             SELECT payment.environment_id, 'web_card', payment.id, l.id, l.at, l.kind, l.request, l.detail
-             FROM payment CROSS JOIN
-                 unnest(${id}::uuid[], ${at}::bigint[], ${kind}::text[], ${request}::text[], ${detail}::text[])
-                     AS l (id, at, kind, request, detail)
-             ON CONFLICT DO NOTHING)",
+             RETURNING environment_id, id)",
         PAYMENTS.names(),
         values.join(", ")
     )
-}
-
-fn lines(environment: EnvironmentId, id: PaymentId, entries: &[Entry]) -> Vec<Value<'_>> {
-    let rows = timeline_rows(environment, ServiceReference::Card(id), entries);
-    arrays(TIMELINE.columns.get(OWNER..).unwrap_or_default(), rows.into_iter().map(|row| behind(OWNER, row)))
 }
 
 pub(crate) async fn insert<S: Session>(
@@ -88,8 +75,7 @@ pub(crate) async fn insert<S: Session>(
     entries: &[Entry],
     new_events: &[NewEvent],
 ) -> Result<Effect<Inserted>, Fault> {
-    let mut values = payment_row(order, progress);
-    values.extend(lines(order.environment, order.id, entries));
+    let mut values = payment_row(order, progress, pack(entries)?);
     let mut sql = &INSERT;
     if !new_events.is_empty() {
         let new_events =
@@ -110,24 +96,20 @@ pub(crate) async fn insert<S: Session>(
 /// What every change does.
 macro_rules! begin {
     () => {
-        "WITH gate AS (
+        concat!(
+            "WITH gate AS (
              UPDATE card_payments p SET preparation = $5, object = $6, checkout_url = $7, prepared_at = $8,
                  confirmed = $9, due_at = $10, follow_up_at = $11, tries = $12, waiting = $13,
-                 revision = p.revision + 1, last_change = $4
-             WHERE p.environment_id = $1 AND p.id = $2 AND p.revision = $3
+                 revision = p.revision + 1, last_change = $4, ",
+            appended!(Postgres, "p", "$15"),
+            " WHERE p.environment_id = $1 AND p.id = $2 AND p.revision = $3
              RETURNING p.*),
          named AS (
              INSERT INTO provider_objects (environment_id, provider, object, payment_id)
              SELECT gate.environment_id, gate.provider, o.object, gate.id
              FROM gate CROSS JOIN unnest($14::text[]) AS o (object)
-             ON CONFLICT DO NOTHING),
-         lines AS (
-             INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
-             SELECT gate.environment_id, 'web_card', gate.id, l.id, l.at, l.kind, l.request, l.detail
-             FROM gate CROSS JOIN
-                 unnest($15::uuid[], $16::bigint[], $17::text[], $18::text[], $19::text[])
-                     AS l (id, at, kind, request, detail)
              ON CONFLICT DO NOTHING)"
+        )
     };
 }
 
@@ -137,17 +119,17 @@ macro_rules! more {
         concat!(
             ", recorded AS (",
             record_card!(
-                "gate g WHERE $20::uuid IS NOT NULL",
-                "$20",
-                "$51::bigint",
-                "$21::bigint",
-                "$22, $23, $24, $25, $26::bigint, $27, $28, $29, $30::bigint, $31::bigint, $32"
+                "gate g WHERE $16::uuid IS NOT NULL",
+                "$16",
+                "$47::bigint",
+                "$17::bigint",
+                "$18, $19, $20, $21, $22::bigint, $23, $24, $25, $26::bigint, $27::bigint, $28"
             ),
             "), tried AS (
              INSERT INTO card_attempts
                  (environment_id, payment_id, number, source_digest, sealed_source, state, created_at, account)
-             SELECT gate.environment_id, gate.id, $33::bigint, $34::bytea, $35, $36, $37::bigint, $38
-             FROM gate WHERE $33::bigint IS NOT NULL
+             SELECT gate.environment_id, gate.id, $29::bigint, $30::bytea, $31, $32, $33::bigint, $34
+             FROM gate WHERE $29::bigint IS NOT NULL
              ON CONFLICT (environment_id, payment_id, number) DO UPDATE SET
                  source_digest = excluded.source_digest, sealed_source = excluded.sealed_source,
                  state = excluded.state, created_at = excluded.created_at, account = excluded.account),
@@ -157,12 +139,12 @@ macro_rules! more {
              SELECT gate.environment_id, 'web_card', gate.id, x.id, x.kind, x.expected, x.found, x.found_digest,
                  x.source, x.at
              FROM gate CROSS JOIN
-                 unnest($39::uuid[], $40::text[], $41::text[], $42::text[], $43::bytea[], $44::text[],
-                     $45::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
+                 unnest($35::uuid[], $36::text[], $37::text[], $38::text[], $39::bytea[], $40::text[],
+                     $41::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
              ON CONFLICT DO NOTHING),
          settled AS (
-             UPDATE provider_events e SET state = $48, due_at = $49, note = $50 FROM gate
-             WHERE e.environment_id = gate.environment_id AND e.provider = $46 AND e.id = $47
+             UPDATE provider_events e SET state = $44, due_at = $45, note = $46 FROM gate
+             WHERE e.environment_id = gate.environment_id AND e.provider = $42 AND e.id = $43
                  AND e.state = 'waiting')"
         )
     };
@@ -194,9 +176,9 @@ macro_rules! end {
 }
 
 const SHORT: &str = concat!(begin!(), end!());
-const SHORT_WITH_EVENTS: &str = concat!(begin!(), events!("$20", "$21", "$22", "$23"), end!());
+const SHORT_WITH_EVENTS: &str = concat!(begin!(), events!("$16", "$17", "$18", "$19"), end!());
 const LONG: &str = concat!(begin!(), more!(), end!());
-const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$52", "$53", "$54", "$55"), end!());
+const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$48", "$49", "$50", "$51"), end!());
 
 /// As [`LONG_WITH_EVENTS`], with postings: what a payment that succeeds needs.
 static WITH_POSTINGS: LazyLock<String> = LazyLock::new(|| with_records(false));
@@ -205,7 +187,7 @@ static WITH_ALL: LazyLock<String> = LazyLock::new(|| with_records(true));
 
 /// All columns of records come as arrays in front of the events: refunds, disputes, captures and voids, postings.
 fn with_records(has_all: bool) -> String {
-    let mut first = 52;
+    let mut first = 48;
     let mut insert = |name: &str, owner: &str, table: &Table, given: &Columns| {
         let (names, arrays) = (table.names(), unnest(first, given));
         first += given.len();
@@ -264,7 +246,7 @@ pub(crate) async fn change<S: Session>(
     let mut objects: Vec<&String> = change.objects.iter().collect();
     objects.sort_unstable();
     values.push(Value::List(objects.into_iter().map(Value::from).collect()));
-    values.extend(lines(environment, id, &change.entries));
+    values.push(pack(&change.entries)?.into());
     let is_short = change.transaction.is_none()
         && change.attempt.is_none()
         && change.refunds.is_empty()

@@ -41,6 +41,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     39 "0039" audit_checkpoint,
     40 "0040" statement_sums,
     41 "0041" entries_of_postings,
+    42 "0042" lines_of_payments,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     prelude::*,
     rows::{
-        timeline::{TIMELINE, timeline_rows},
+        timeline::pack,
         transaction::state_values,
         transfer::{ACTOR, moved, progress_values},
     },
@@ -39,6 +39,7 @@ use crate::{
         events,
         exceptions::{EXCEPTIONS, exception_row},
         postings::entry_values,
+        timeline::appended,
     },
 };
 
@@ -86,15 +87,13 @@ const LOCK: &str = "SELECT 1 FROM (
 const WANTED: &Columns = columns!(
     environment_id: Id, reference: Id, from_revision: Number, change_id: Id, reservation: Id, sealed_account: Text,
     expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text,
-    cancel_requested_at: Number, approval_id: Text, approval_state: Text, approval: Text, at: Number,
-    status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
+    cancel_requested_at: Number, approval_id: Text, approval_state: Text, approval: Text,
+    timeline: Bytes, at: Number, status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
     dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
     dispute_respond_by: Number,
 );
 
 /// In what follows, a change is known by its place, from 1.
-const LINES: &Columns = columns!(place: Number, id: Id, at: Number, kind: Text, request: Text, detail: Text);
-
 const FOUND: &Columns = columns!(
     place: Number, id: Id, kind: Text, expected: Text, found: Text, found_digest: Bytes, source: Text,
     at: Number,
@@ -138,7 +137,6 @@ fn statement(length: Length) -> String {
     };
     let wanted =
         source(WANTED, "w").replace(" AS w (", " WITH ORDINALITY AS w (").replace("_by)", "_by, place)");
-    let lines = source(LINES, "l");
     let mut more = match length {
         Length::Short => String::new(),
         Length::Long | Length::WithLimits => {
@@ -149,6 +147,7 @@ fn statement(length: Length) -> String {
         more.push_str(&counted(&source(COUNTED, "c")));
     }
     let events = source(EVENTS, "t");
+    let appended = appended!(Postgres, "f", "w.timeline");
     format!(
         "WITH wanted AS MATERIALIZED (SELECT * FROM {wanted}),
          gate AS (
@@ -156,7 +155,7 @@ fn statement(length: Length) -> String {
                  corrections = w.corrections, due_at = w.due_at, tries = w.tries, waiting = w.waiting,
                  cancel_requested_at = w.cancel_requested_at, approval_id = w.approval_id,
                  approval_state = w.approval_state, approval = w.approval,
-                 revision = f.revision + 1, last_change = w.change_id
+                 revision = f.revision + 1, last_change = w.change_id, {appended}
              FROM wanted w JOIN transactions t
                  ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
              WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id AND f.revision = w.from_revision
@@ -170,12 +169,7 @@ fn statement(length: Length) -> String {
                  dispute_reason = gate.dispute_reason, dispute_amount_minor = gate.dispute_amount_minor,
                  dispute_respond_by = gate.dispute_respond_by
              FROM gate
-             WHERE gate.status IS NOT NULL AND t.environment_id = gate.environment_id AND t.id = gate.transaction_id),
-         lines AS (
-             INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
-             SELECT gate.environment_id, 'ach', gate.reference, l.id, l.at, l.kind, l.request, l.detail
-             FROM gate JOIN {lines} ON l.place = gate.place
-             ON CONFLICT DO NOTHING){more},
+             WHERE gate.status IS NOT NULL AND t.environment_id = gate.environment_id AND t.id = gate.transaction_id){more},
          events AS MATERIALIZED (
              SELECT gate.environment_id, t.id, t.kind, 'ach' AS method, gate.reference, gate.at, t.state
              FROM gate JOIN {events} ON t.place = gate.place
@@ -256,15 +250,11 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
         }
     };
     let length = wanted.iter().map(|wanted| length(&wanted.change)).max().unwrap_or(Length::Short);
-    let (mut lines, mut found, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut found, mut settled) = (Vec::new(), Vec::new());
     let (mut posted, mut sides, mut events) = (Vec::new(), Vec::new(), Vec::new());
     let mut counted = Vec::new();
     for (place, Wanted { environment, id, change }) in (1_i64..).zip(wanted.iter().copied()) {
         let (scope, reference) = (*environment, ServiceReference::Ach(*id));
-        let owner = TIMELINE.columns.len().saturating_sub(LINES.len() - 1);
-        for row in timeline_rows(scope, reference, &change.entries) {
-            lines.push(placed(place, behind(owner, row)));
-        }
         let owner = EXCEPTIONS.columns.len().saturating_sub(FOUND.len() - 1);
         for one in &change.exceptions {
             found.push(placed(place, behind(owner, exception_row(scope, reference, one))));
@@ -294,8 +284,8 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
             events.push(placed(place, event_row(event, change.state.as_ref())?));
         }
     }
-    let mut values = arrays(WANTED, wanted.iter().map(|wanted| wanted_row(wanted)));
-    values.extend(arrays(LINES, lines));
+    let rows = wanted.iter().map(|wanted| wanted_row(wanted)).collect::<Result<Vec<_>, _>>()?;
+    let mut values = arrays(WANTED, rows);
     if length > Length::Short {
         values.extend(arrays(FOUND, found));
         values.extend(arrays(SETTLED, settled));
@@ -314,12 +304,12 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
     Ok((sql, values))
 }
 
-fn wanted_row(Wanted { environment, id, change }: &Wanted) -> Vec<Value<'_>> {
+fn wanted_row(Wanted { environment, id, change }: &Wanted) -> Result<Vec<Value<'_>>, Fault> {
     let mut row = row![*environment, *id, rows::version(change.from_revision), change.id, change.reservation];
     row.extend(progress_values(&change.progress));
-    row.push(change.at.into());
+    row.extend(row![pack(&change.entries)?, change.at]);
     row.extend(state_values(change.state.as_ref()));
-    row
+    Ok(row)
 }
 
 /// What became of each change, in order.

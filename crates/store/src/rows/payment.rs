@@ -20,7 +20,7 @@ use crate::prelude::*;
 
 table! {
     PAYMENTS = "card_payments" ("ON CONFLICT DO NOTHING");
-    fn payment_row(order: &'a CardOrder, progress: &'a Progress) {
+    fn payment_row(order: &'a CardOrder, progress: &'a Progress, timeline: Vec<u8>) {
         environment_id: Id = order.environment,
         id: Id = order.id,
         flow: Text = order.flow.as_str(),
@@ -59,7 +59,13 @@ table! {
         tries: Number = progress.tries,
         waiting: Text = &progress.waiting,
         revision: Number = 0_u32,
+        timeline: Bytes = timeline,
     }
+}
+
+/// From how many columns a payment is read: all but its timeline, the last one.
+pub(crate) fn read_columns() -> usize {
+    PAYMENTS.columns.len().saturating_sub(1)
 }
 
 /// The columns from `preparation` to `waiting`.

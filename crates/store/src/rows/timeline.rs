@@ -1,8 +1,8 @@
-//! Payments' timelines. The lines of one change share a row: whatever else they say, they belong to the same payment, and most
-//! of them to the same request and moment.
+//! Payments' timelines. A payment has its lines in a column of its own row: those of each change together and compressed, one
+//! change behind the other. In the table `timeline` are lines from before that column, and lines without a payment.
 
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use tollgate_domain::{
     ServiceReference, Timestamp,
     id::{EntryId, EnvironmentId},
@@ -10,29 +10,38 @@ use tollgate_domain::{
 use tollgate_engine::ports::Entry;
 use uuid::Uuid;
 
+use super::compressed;
 use crate::prelude::*;
 
-/// In place of a line's kind, where the row has several.
+/// In place of a line's kind, where a row of the table has several.
 const SEVERAL: &str = "lines";
 const CORRUPT: CorruptRow = CorruptRow("line of a timeline");
 
 table! {
     TIMELINE = "timeline" ("ON CONFLICT DO NOTHING");
-    fn row(environment: EnvironmentId, reference: ServiceReference, line: &'a Entry, kind: &'a str, detail: Value<'a>) {
+    fn line_row(environment: EnvironmentId, reference: ServiceReference, line: &'a Entry) {
         environment_id: Id = environment,
         method: Text = reference.method().as_str(),
         reference: Id = reference,
         id: Id = line.id,
         at: Number = line.at,
-        kind: Text = kind,
+        kind: Text = &line.kind,
         request: Text = &line.request,
-        detail: Text = detail,
+        detail: Text = &line.detail,
     }
 }
 
-/// A line that shares a row. What is not said of it is as in the row.
+/// The lines of one change.
 #[derive(Serialize, Deserialize)]
-struct Line<'a> {
+struct Change {
+    at: i64,
+    request: Option<String>,
+    lines: Vec<Line>,
+}
+
+/// A line beside others. What it does not say is as in its change.
+#[derive(Serialize, Deserialize)]
+struct Line {
     #[serde(with = "uuid::serde::simple")]
     id: Uuid,
     kind: String,
@@ -40,8 +49,10 @@ struct Line<'a> {
     at: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<Request>,
-    #[serde(borrow)]
-    detail: &'a RawValue,
+    detail: Box<RawValue>,
+    /// The detail was no JSON, and is kept as a JSON text.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    is_text: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -51,47 +62,65 @@ enum Request {
     Other(String),
 }
 
-impl<'a> Line<'a> {
-    /// `None` if its detail is not JSON.
-    fn of(entry: &'a Entry, last: &Entry) -> Option<Self> {
+impl Line {
+    fn of(entry: &Entry, last: &Entry) -> Result<Self, serde_json::Error> {
         let other = || entry.request.clone().map_or(Request::None, Request::Other);
-        Some(Self {
+        let (detail, is_text) = match RawValue::from_string(entry.detail.clone()) {
+            Ok(detail) => (detail, false),
+            Err(_) => (to_raw_value(&entry.detail)?, true),
+        };
+        Ok(Self {
             id: Uuid::from_bytes(entry.id.to_bytes()),
             kind: entry.kind.clone(),
             at: (entry.at != last.at).then(|| entry.at.unix_millis()),
             request: (entry.request != last.request).then(other),
-            detail: serde_json::from_str(&entry.detail).ok()?,
+            detail,
+            is_text,
+        })
+    }
+
+    fn entry(self, at: Timestamp, request: Option<&String>) -> Result<Entry, CorruptRow> {
+        let detail = self.detail.get();
+        let text = || serde_json::from_str(detail).map_err(|_| CORRUPT);
+        Ok(Entry {
+            id: EntryId::from_bytes(self.id.into_bytes()),
+            at: self.at.map_or(at, Timestamp::from_unix_millis),
+            kind: self.kind,
+            request: match self.request {
+                None => request.cloned(),
+                Some(Request::None) => None,
+                Some(Request::Other(request)) => Some(request),
+            },
+            detail: if self.is_text { text()? } else { detail.to_owned() },
         })
     }
 }
 
-/// The rows of these lines, which are of one change: at most one, except where a detail is not JSON.
-pub(crate) fn timeline_rows(
-    environment: EnvironmentId,
-    reference: ServiceReference,
-    entries: &[Entry],
-) -> Vec<Vec<Value<'_>>> {
-    let of_its_own = |entry| row(environment, reference, entry, &entry.kind, Value::from(&entry.detail));
-    // A row has the name of its last line: one that repeats earlier lines beside new ones is a row of its own.
-    let mut sorted: Vec<&Entry> = entries.iter().collect();
-    sorted.sort_by_key(|entry| entry.id);
-    let shared = match sorted.as_slice() {
-        [_, .., last] => together(last, &sorted).map(|detail| (*last, detail)),
-        _ => None,
+/// The lines of one change, to be appended to those of earlier ones.
+pub(crate) fn pack(entries: &[Entry]) -> Result<Vec<u8>, Fault> {
+    let Some(last) = entries.last() else { return Ok(Vec::new()) };
+    let json = || {
+        let lines = entries.iter().map(|entry| Line::of(entry, last)).collect::<Result<_, _>>()?;
+        let change = Change { at: last.at.unix_millis(), request: last.request.clone(), lines };
+        serde_json::to_vec(&change)
     };
-    match shared {
-        Some((last, detail)) => vec![row(environment, reference, last, SEVERAL, detail.into())],
-        None => sorted.into_iter().map(of_its_own).collect(),
+    let json = json().map_err(|_| Fault::Misuse("lines of a timeline cannot be written as JSON"))?;
+    Ok(compressed::compress(&json))
+}
+
+/// All lines in a payment's column.
+pub(crate) fn unpack(column: &[u8]) -> Result<Vec<Entry>, CorruptRow> {
+    let mut entries = Vec::new();
+    for json in compressed::decompress_all(column).ok_or(CORRUPT)? {
+        let change: Change = serde_json::from_slice(&json).map_err(|_| CORRUPT)?;
+        for line in change.lines {
+            entries.push(line.entry(Timestamp::from_unix_millis(change.at), change.request.as_ref())?);
+        }
     }
+    Ok(entries)
 }
 
-/// Several lines as one text.
-fn together(last: &Entry, entries: &[&Entry]) -> Option<String> {
-    let lines: Option<Vec<Line<'_>>> = entries.iter().map(|entry| Line::of(entry, last)).collect();
-    serde_json::to_string(&lines?).ok()
-}
-
-/// The lines of one row: of its columns id, at, kind, request and detail.
+/// The lines of one row of the table: of its columns id, at, kind, request and detail.
 pub(crate) fn read_lines(cells: &mut Cells<'_>) -> Result<Vec<Entry>, Fault> {
     let row = Entry {
         id: EntryId::from_bytes(cells.id()?),
@@ -103,25 +132,12 @@ pub(crate) fn read_lines(cells: &mut Cells<'_>) -> Result<Vec<Entry>, Fault> {
     if row.kind != SEVERAL {
         return Ok(vec![row]);
     }
-    let lines: Vec<Line<'_>> = serde_json::from_str(&row.detail).map_err(|_| CORRUPT)?;
-    let entry = |line: Line<'_>| Entry {
-        id: EntryId::from_bytes(line.id.into_bytes()),
-        at: line.at.map_or(row.at, Timestamp::from_unix_millis),
-        kind: line.kind,
-        request: match line.request {
-            None => row.request.clone(),
-            Some(Request::None) => None,
-            Some(Request::Other(request)) => Some(request),
-        },
-        detail: line.detail.get().to_owned(),
-    };
-    Ok(lines.into_iter().map(entry).collect())
+    let lines: Vec<Line> = serde_json::from_str(&row.detail).map_err(|_| CORRUPT)?;
+    Ok(lines.into_iter().map(|line| line.entry(row.at, row.request.as_ref())).collect::<Result<_, _>>()?)
 }
 
-/// All lines of some rows, in order and each once. Of two with one name, the one that came with others stays.
-pub(crate) fn in_order(rows: Vec<Vec<Entry>>) -> Vec<Entry> {
-    let (shared, single): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.len() > 1);
-    let mut lines: Vec<Entry> = shared.into_iter().chain(single).flatten().collect();
+/// In order, and each once. Of two with one name, the first stays.
+pub(crate) fn in_order(mut lines: Vec<Entry>) -> Vec<Entry> {
     // The sort is stable.
     lines.sort_by_key(|line| line.id);
     lines.dedup_by_key(|line| line.id);
@@ -142,31 +158,20 @@ mod tests {
         }
     }
 
-    fn count(entries: &[Entry]) -> usize {
-        let reference = ServiceReference::from_bytes(tollgate_domain::PaymentMethod::Ach, [9; 16]);
-        timeline_rows(EnvironmentId::from_bytes([1; 16]), reference, entries).len()
-    }
-
     #[test]
-    fn lines_of_a_change_share_a_row() {
-        let lines = [
-            entry(2, 5, Some("req_1"), "{\"a\":\"\\u0000é\"}"),
+    fn lines_are_read_as_they_were_written() {
+        let first = [
             entry(1, 5, None, "{}"),
+            entry(2, 5, Some("req_1"), "{\"a\":\"\\u0000é\"}"),
             entry(3, -6, Some("req_2"), "[1.50]"),
         ];
-        assert_eq!((count(&lines), count(&lines[..1]), count(&[])), (1, 1, 0));
-        let mut sorted: Vec<&Entry> = lines.iter().collect();
-        sorted.sort_by_key(|line| line.id);
-        let text = together(sorted[0], &sorted).unwrap();
-        let read: Vec<Line<'_>> = serde_json::from_str(&text).unwrap();
-        assert_eq!(read[1].detail.get(), lines[0].detail);
-        assert_eq!(read[2].at, Some(-6));
-        assert!(matches!(&read[2].request, Some(Request::Other(name)) if name == "req_2"));
-        assert!(read[0].at.is_none() && read[0].request.is_none());
-    }
-
-    #[test]
-    fn what_is_not_json_has_a_row_of_its_own() {
-        assert_eq!(count(&[entry(1, 5, None, "{}"), entry(2, 5, None, "said no")]), 2);
+        let second = [entry(4, 7, None, "\"no\njson\""), entry(5, 7, Some("req_3"), "said {no}")];
+        let mut column = pack(&first).unwrap();
+        column.extend(pack(&[]).unwrap());
+        column.extend(pack(&second).unwrap());
+        assert_eq!(unpack(&column).unwrap(), [&first[..], &second[..]].concat());
+        assert_eq!(unpack(&[]).unwrap(), []);
+        column.pop();
+        assert!(unpack(&column).is_err());
     }
 }

@@ -39,6 +39,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     39 "0039" audit_checkpoint,
     40 "0040" statement_sums,
     41 "0041" entries_of_postings,
+    42 "0042" lines_of_payments,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

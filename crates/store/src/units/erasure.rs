@@ -5,13 +5,12 @@ use std::collections::BTreeSet;
 use tollgate_domain::{PaymentMethod, ServiceReference, Timestamp, id::EnvironmentId};
 use tollgate_engine::ports::{Entry, Erased, KeyedToken, ProviderEventState, StoredCustomer};
 
-use super::digest;
+use super::{digest, timeline};
 use crate::{
     prelude::*,
     rows::{
         digest::{Digest, Term},
         out_event,
-        timeline::{TIMELINE, timeline_rows},
     },
 };
 
@@ -75,13 +74,13 @@ const IS_INDEXING: &str = "SELECT 1 FROM out_events e
 
 const ERASE_CARD: &str =
     "UPDATE card_payments SET description = NULL, customer_name = NULL, customer_email = NULL, metadata = '{}',
-         success_url = NULL, cancel_url = NULL, erased_at = $3, revision = revision + 1
+         success_url = NULL, cancel_url = NULL, timeline = NULL, erased_at = $3, revision = revision + 1
      WHERE environment_id = $1 AND id = $2";
 
 const ERASE_TRANSFER: &str =
     "UPDATE transfers SET external_customer_id = 'erased', customer_name = 'erased', customer_email = 'erased',
          bank_name = 'erased', account_name = 'erased', last_four = '', remittance = NULL, statement_descriptor = NULL,
-         fingerprints = '{}', corrections = '[]', approval_account = NULL, erased_at = $3, revision = revision + 1
+         fingerprints = '{}', corrections = '[]', approval_account = NULL, timeline = NULL, erased_at = $3, revision = revision + 1
      WHERE environment_id = $1 AND transaction_id = (
          SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)";
 
@@ -143,7 +142,7 @@ pub(crate) async fn erase<S: Session>(
         s.execute(sql, values![environment, &term.text, term.place]).await?;
     }
     erase_events(s, environment, reference).await?;
-    s.insert(&TIMELINE, timeline_rows(environment, reference, std::slice::from_ref(entry))).await?;
+    timeline::add(s, environment, reference, std::slice::from_ref(entry)).await?;
     Ok(Effect::Written(Erased::Done))
 }
 

@@ -9,7 +9,7 @@ use tollgate_engine::ports::{Changed, PaymentChange};
 use super::{
     books, events, exceptions, limits,
     out_events::{About, append_events},
-    timeline,
+    timeline::appended,
 };
 use crate::{
     postgres::card_payments,
@@ -18,6 +18,7 @@ use crate::{
         books::{DISPUTES, dispute_row},
         hold::{HOLD_ACTIONS, hold_action_row},
         payment::{ATTEMPTS, REFUNDS, attempt_row, progress_values, refund_row},
+        timeline::pack,
         transaction::{card_state_values, record_card},
     },
 };
@@ -77,7 +78,6 @@ pub(crate) async fn change<S: Session>(
          ON CONFLICT DO NOTHING";
     s.execute_each(sql, &objects).await?;
     let reference = ServiceReference::Card(id);
-    timeline::add(s, environment, reference, &change.entries).await?;
     exceptions::add(s, environment, reference, &change.exceptions).await?;
     if let Some(settled) = &change.event {
         events::settle(s, environment, settled).await?;
@@ -94,12 +94,16 @@ async fn pass_gate<S: Session>(
     id: PaymentId,
     change: &PaymentChange,
 ) -> Result<bool, Fault> {
-    let sql = "UPDATE card_payments SET preparation = $5, object = $6, checkout_url = $7, prepared_at = $8,
+    let sql = concat!(
+        "UPDATE card_payments SET preparation = $5, object = $6, checkout_url = $7, prepared_at = $8,
              confirmed = $9, due_at = $10, follow_up_at = $11, tries = $12, waiting = $13, revision = revision + 1,
-             last_change = $4
-         WHERE environment_id = $1 AND id = $2 AND revision = $3";
+             last_change = $4, ",
+        appended!(Sqlite, "$14"),
+        " WHERE environment_id = $1 AND id = $2 AND revision = $3"
+    );
     let mut values = row![environment, id, rows::version(change.from_revision), change.id];
     values.extend(progress_values(&change.progress));
+    values.push(pack(&change.entries)?.into());
     Ok(s.execute(sql, &values).await? == 1)
 }
 

@@ -14,7 +14,6 @@ use super::{
     directory,
     limits::{self, Counted},
     out_events::{About, append_events},
-    timeline,
 };
 use crate::{
     postgres::card_payments,
@@ -24,9 +23,10 @@ use crate::{
         hold::{hold_action_columns, read_action},
         is_unstorable,
         payment::{
-            PAYMENTS, attempt_columns, list_conditions, payment_row, read_attempt, read_order, read_progress,
-            read_refund, refund_columns,
+            PAYMENTS, attempt_columns, list_conditions, payment_row, read_attempt, read_columns, read_order,
+            read_progress, read_refund, refund_columns,
         },
+        timeline::pack,
         transaction::{self, STATE_COLUMNS, state_columns},
     },
 };
@@ -48,11 +48,10 @@ pub(crate) async fn insert<S: Session>(
     if directory::stamp(s, environment).await?.is_none() {
         return Ok(Effect::Nothing(Inserted::EnvironmentMissing));
     }
-    if s.execute(PAYMENTS.insert_one(), &payment_row(order, progress)).await? == 0 {
+    if s.execute(PAYMENTS.insert_one(), &payment_row(order, progress, pack(entries)?)).await? == 0 {
         return Ok(Effect::Nothing(not_inserted(s, order).await?));
     }
     let reference = ServiceReference::Card(order.id);
-    timeline::add(s, environment, reference, entries).await?;
     append_events(s, new_events, About { environment, reference, at: order.created_at, state: None }).await?;
     Ok(Effect::Written(Inserted::Done))
 }
@@ -131,7 +130,7 @@ static FIND: LazyLock<String> = LazyLock::new(|| {
          LEFT JOIN refunds r ON r.environment_id = p.environment_id AND r.payment_id = p.id
          WHERE p.environment_id = $1 AND p.id = $2
          ORDER BY a.number, d.opened_at, d.id, h.created_at, h.id, r.created_at, r.id",
-        PAYMENTS.select("p"),
+        PAYMENTS.select_first(read_columns(), "p"),
         attempt_columns!(),
         state_columns!(),
         dispute_columns!(),
@@ -148,7 +147,7 @@ pub(crate) async fn find<S: Session>(
     let mut payment: Option<CardPayment> = None;
     let read = |cells: &mut Cells<'_>| {
         if let Some(payment) = &mut payment {
-            cells.skip(PAYMENTS.columns.len());
+            cells.skip(read_columns());
             let attempt = read_attempt(cells)?;
             // The transaction is in every row.
             cells.skip(STATE_COLUMNS);

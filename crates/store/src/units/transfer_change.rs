@@ -13,11 +13,13 @@ use super::{
     events, exceptions, limits,
     out_events::{About, append_events},
     postings::Posting,
-    timeline, wallet,
+    timeline::{self, appended},
+    wallet,
 };
 use crate::{
     prelude::*,
     rows::{
+        timeline::pack,
         transaction::state_values,
         transfer::{ACTOR, moved, not_sent, progress_values},
     },
@@ -63,7 +65,6 @@ pub(crate) async fn change<S: Session>(
     if let Some(is_counted) = change.counts {
         limits::set_counted(s, environment, reference, is_counted).await?;
     }
-    timeline::add(s, environment, reference, &change.entries).await?;
     exceptions::add(s, environment, reference, &change.exceptions).await?;
     if let Some(settled) = &change.event {
         events::settle(s, environment, settled).await?;
@@ -90,6 +91,22 @@ async fn has_events<S: Session>(
     s.exists(sql, values![environment, id]).await
 }
 
+macro_rules! gate {
+    ($timeline:expr) => {
+        concat!(
+            "UPDATE transfers AS f SET sealed_account = $5, expected_on = $6, corrections = $7, due_at = $8, tries = $9,
+             waiting = $10, cancel_requested_at = $11, approval_id = $12, approval_state = $13, approval = $14,
+             revision = revision + 1, last_change = $4, ",
+            $timeline,
+            " WHERE environment_id = $1 AND revision = $3 AND transaction_id = (
+                 SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)
+                 AND transaction_id = COALESCE($15, transaction_id)"
+        )
+    };
+}
+
+const GATE: (&str, &str) = (gate!(appended!(Sqlite, "$16")), gate!(appended!(Postgres, "f", "$16")));
+
 /// Moves the transfer one revision on, if it is still at the one the change was decided on.
 async fn pass_gate<S: Session>(
     s: &mut S,
@@ -97,16 +114,10 @@ async fn pass_gate<S: Session>(
     id: TransferId,
     change: &TransferChange,
 ) -> Result<bool, Fault> {
-    let sql = "UPDATE transfers SET sealed_account = $5, expected_on = $6, corrections = $7, due_at = $8, tries = $9,
-             waiting = $10, cancel_requested_at = $11, approval_id = $12, approval_state = $13, approval = $14,
-             revision = revision + 1, last_change = $4
-         WHERE environment_id = $1 AND revision = $3 AND transaction_id = (
-             SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)
-             AND transaction_id = COALESCE($15, transaction_id)";
     let mut values = row![environment, id, rows::version(change.from_revision), change.id];
     values.extend(progress_values(&change.progress));
-    values.push(change.reservation.into());
-    Ok(s.execute(sql, &values).await? == 1)
+    values.extend(row![change.reservation, pack(&change.entries)?]);
+    Ok(s.execute(S::DIALECT.pick(GATE.0, GATE.1), &values).await? == 1)
 }
 
 async fn why_not<S: Session>(
@@ -185,6 +196,6 @@ pub(crate) async fn cancel_reservation<S: Session>(
     s.execute("DELETE FROM transfers WHERE environment_id = $1 AND transaction_id = $2", values).await?;
     s.execute("DELETE FROM transactions WHERE environment_id = $1 AND id = $2", values).await?;
     limits::forget(s, environment, ServiceReference::Ach(id)).await?;
-    timeline::add(s, environment, ServiceReference::Ach(id), &cancel.entries).await?;
+    timeline::add_alone(s, environment, ServiceReference::Ach(id), &cancel.entries).await?;
     Ok(Effect::Written(Changed::Done))
 }

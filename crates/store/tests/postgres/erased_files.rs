@@ -52,7 +52,6 @@ async fn somebody_who_was_erased_is_in_no_row_and_after_a_full_vacuum_in_no_file
             "reconciliation_exceptions",
             "refunds",
             "search_terms",
-            "timeline",
             "transactions",
             "transfers",
         ];

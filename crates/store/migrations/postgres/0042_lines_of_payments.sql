@@ -1,0 +1,5 @@
+-- A payment's timeline, in its own row: the lines of each change, compressed, one change behind the other. The table `timeline`
+-- keeps the lines from before these columns, and those without a payment.
+
+ALTER TABLE transfers ADD COLUMN timeline BYTEA;
+ALTER TABLE card_payments ADD COLUMN timeline BYTEA;
