@@ -1,8 +1,8 @@
-//! Lists and claims read only their part of a table.
+//! Lists, claims and books read only their part of a table.
 
 use tollgate_domain::{PaymentMethod, card::Preparation, transaction::Status};
-use tollgate_engine::ports::{PaymentFilter, ProviderEventState, TransactionFilter};
-use tollgate_store::conformance::{at, samples::card};
+use tollgate_engine::ports::{AuditScope, PaymentFilter, ProviderEventState, TransactionFilter};
+use tollgate_store::conformance::{at, samples::card, transfer_samples::ach};
 
 use crate::server::{Database, with_empty_database, with_sessions};
 
@@ -143,6 +143,67 @@ async fn the_latest_event_about_a_provider_has_its_index() {
         })
         .await;
         assert_eq!(uses(database, index).await, before + 1);
+    })
+    .await;
+}
+
+/// Twenty thousand postings that differ in nothing but their ids and references, and the balances they add up to.
+const FILL: &str = "INSERT INTO ledger_postings
+    SELECT (jsonb_populate_record(p, jsonb_build_object('id', n.id, 'reference', n.id::text))).*
+    FROM ledger_postings p CROSS JOIN (
+        SELECT (lpad(to_hex(1800000000000 + n), 12, '0') || lpad(to_hex(n), 20, '0'))::uuid AS id
+        FROM generate_series(1, 20000) n) n
+    WHERE p.reference = 'first';
+    UPDATE ledger_accounts a SET balance_minor = (
+        SELECT sum(e.amount_minor) FROM posting_entries e WHERE e.account = a.account);
+    ANALYZE";
+
+/// How many postings and entries of their indexes were read, as the server counts it.
+async fn postings_read(database: &Database) -> i64 {
+    let sql = "SELECT ((SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'ledger_postings')
+                   + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'ledger_postings'))::bigint";
+    database.count(sql).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_entries_of_a_posting_are_read_with_it() {
+    with_empty_database(async |database| {
+        let mut made = None;
+        with_sessions(database, async |nodes| {
+            let scope = nodes.environment().await.id;
+            nodes.fund(scope, 5_000, "first").await;
+            let transfer = nodes.new_transfer(scope);
+            nodes.reserve(&transfer).await;
+            made = Some((scope, transfer.order.id, transfer.order.currency));
+        })
+        .await;
+        let (scope, transfer, currency) = made.unwrap();
+        with_sessions(database, async |nodes| {
+            database.visitor().await.batch_execute(FILL).await.unwrap();
+            let all = nodes.two.audit(AuditScope::Everything, at(1)).await.unwrap();
+            assert_eq!((all.findings.len(), all.postings), (0, 20_002));
+        })
+        .await;
+        for question in ["page of the ledger", "postings of a transfer", "audit of what is new"] {
+            let before = postings_read(database).await;
+            with_sessions(database, async |nodes| match question {
+                "page of the ledger" => {
+                    assert_eq!(nodes.two.ledger(scope, currency, None, 5).await.unwrap().len(), 10);
+                }
+                "postings of a transfer" => {
+                    let found = nodes.two.postings_of(scope, currency, ach(transfer)).await.unwrap();
+                    assert_eq!(found.len(), 2);
+                }
+                _ => {
+                    nodes.fund(scope, 10, "another").await;
+                    let recent = nodes.two.audit(AuditScope::Recent, at(2)).await.unwrap();
+                    assert_eq!(recent.findings.len(), 0);
+                }
+            })
+            .await;
+            let read = postings_read(database).await - before;
+            assert!(read < 200, "{question}: {read} postings were read");
+        }
     })
     .await;
 }
