@@ -1,9 +1,10 @@
 //! Test cards, and how each behaves. Both card providers know the same numbers.
 
 use crate::calendar;
+use serde::{Deserialize, Serialize};
 
 /// Why an issuer says no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Reason {
     Generic,
     InsufficientFunds,
@@ -18,7 +19,7 @@ pub(crate) enum Reason {
 }
 
 /// What happens when a card is charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Behavior {
     Approve,
     Decline(Reason),
@@ -31,7 +32,7 @@ pub(crate) enum Behavior {
 }
 
 /// A card as objects show it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Card {
     pub(crate) brand: Brand,
     pub(crate) last4: String,
@@ -40,7 +41,7 @@ pub(crate) struct Card {
     pub(crate) behavior: Behavior,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Brand {
     Visa,
     Mastercard,

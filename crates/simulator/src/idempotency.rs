@@ -3,25 +3,29 @@
 use std::sync::{Arc, Mutex};
 
 use http::StatusCode;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::collection::{Collection, lock};
+use crate::collection::{Collection, Kept, lock};
 
 /// An answer kept for replay.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Saved {
+    #[serde(with = "status_code")]
     pub(crate) status: StatusCode,
     pub(crate) body: Arc<str>,
     pub(crate) request_id: String,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Entry {
     /// SHA-256 of what was asked.
     fingerprint: [u8; 32],
     saved: Option<Saved>,
 }
+
+impl Kept for Entry {}
 
 /// What a key means to a call that brings it.
 #[derive(Debug)]
@@ -48,15 +52,15 @@ impl Keys {
     pub(crate) fn claim(&self, key: &str, fingerprint: &str) -> Claim {
         let fingerprint = digest(fingerprint);
         let mut keys = lock(&self.0);
-        match keys.get(key) {
+        match keys.get_owned(key) {
             None => {
                 keys.put(key, Entry { fingerprint, saved: None });
                 Claim::Fresh
             }
             Some(entry) if entry.fingerprint != fingerprint => {
-                Claim::Reused(entry.saved.as_ref().map(|saved| Arc::clone(&saved.body)))
+                Claim::Reused(entry.saved.map(|saved| saved.body))
             }
-            Some(Entry { saved: Some(saved), .. }) => Claim::Answered(saved.clone()),
+            Some(Entry { saved: Some(saved), .. }) => Claim::Answered(saved),
             Some(Entry { saved: None, .. }) => Claim::Busy,
         }
     }
@@ -76,6 +80,22 @@ impl Keys {
     }
 }
 
+/// A status as the number it is.
+mod status_code {
+    use http::StatusCode;
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
+    pub(super) fn serialize<S: Serializer>(status: &StatusCode, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u16(status.as_u16())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<StatusCode, D::Error> {
+        StatusCode::from_u16(u16::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
 fn digest(text: &str) -> [u8; 32] {
     Sha256::digest(text).into()
 }
@@ -90,5 +110,47 @@ pub(crate) fn canonical(value: &Value) -> String {
         }
         Value::Array(items) => format!("{:?}", items.iter().map(canonical).collect::<Vec<_>>()),
         plain => plain.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_keys_answer_as_new_ones() {
+        let keys = Keys::new(10_000);
+        let body = |number: usize| Arc::<str>::from(format!(r#"{{"b":{number},"a":"ü\n"}}  "#));
+        let mut claims = (0..2_000).map(|number| (number, format!("key-{number}")));
+        for (number, key) in claims.by_ref().take(1_000) {
+            assert!(matches!(keys.claim(&key, &key), Claim::Fresh));
+            let saved = Saved {
+                status: StatusCode::CREATED,
+                body: body(number),
+                request_id: format!("req-{number}"),
+            };
+            keys.settle(&key, &key, saved);
+        }
+        for (number, key) in (0..1_000).map(|number| (number, format!("key-{number}"))) {
+            let Claim::Answered(Saved { status, body: saved, request_id }) = keys.claim(&key, &key) else {
+                panic!("{key} was not answered");
+            };
+            assert_eq!(
+                (status, saved, request_id),
+                (StatusCode::CREATED, body(number), format!("req-{number}"))
+            );
+            assert!(matches!(keys.claim(&key, "other"), Claim::Reused(Some(first)) if first == body(number)));
+        }
+        // One still being carried out is not forgotten while others come and go.
+        assert!(matches!(keys.claim("slow", "slow"), Claim::Fresh));
+        for (_, key) in claims {
+            assert!(matches!(keys.claim(&key, &key), Claim::Fresh));
+            keys.release(&key);
+            assert!(matches!(keys.claim(&key, &key), Claim::Fresh));
+        }
+        assert!(matches!(keys.claim("slow", "slow"), Claim::Busy));
+        assert!(matches!(keys.claim("slow", "other"), Claim::Reused(None)));
+        keys.release("slow");
+        assert!(matches!(keys.claim("slow", "other"), Claim::Fresh));
     }
 }

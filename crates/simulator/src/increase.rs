@@ -30,7 +30,6 @@ use objects::{Ach, FedNow, Rtp};
 
 pub(crate) use call::Increase;
 pub(crate) use drive::drive;
-pub(crate) use objects::Transfer;
 pub use returns::return_reason;
 pub(crate) use settle::settle_forever;
 

@@ -21,7 +21,6 @@ use error::ModernTreasuryError;
 
 pub(crate) use call::ModernTreasury;
 pub(crate) use drive::drive;
-pub(crate) use objects::PaymentOrder;
 pub(crate) use settle::settle_forever;
 
 const GET: MethodFilter = MethodFilter::GET;

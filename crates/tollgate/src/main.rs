@@ -220,8 +220,15 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
+/// Twice as many as SQLite has readers.
+const MIN_BLOCKING_THREADS: usize = 8;
+
 fn within_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    // Each thread has memory of its own, and more than these only wait for the same disk.
+    let blocking = std::thread::available_parallelism()
+        .map_or(MIN_BLOCKING_THREADS, |cores| cores.get().max(MIN_BLOCKING_THREADS));
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(blocking).build();
     runtime.map_err(|error| Failure::new(format!("cannot start: {error}")))?.block_on(work)
 }
 

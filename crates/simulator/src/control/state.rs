@@ -6,8 +6,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use crate::call_handler::json_response;
-use crate::increase::Transfer;
-use crate::modern_treasury::PaymentOrder;
+use crate::collection::Class;
 use crate::providers::Providers;
 
 /// How many objects of each kind are shown unless `?limit=` asks for more or fewer.
@@ -74,12 +73,11 @@ fn stripe(providers: &Providers, limit: usize) -> Value {
             "metadata": session.metadata,
         })
     });
-    let succeeded = state.charges.newest_first().filter(|charge| charge.status == "succeeded").count();
     json!({
         "counts": {
             "payment_intents": state.intents.created(),
             "charges": state.charges.created(),
-            "charges_succeeded": succeeded,
+            "charges_succeeded": state.charges.count(Class::Done),
             "refunds": state.refunds.created(),
             "checkout_sessions": state.sessions.created(),
         },
@@ -123,12 +121,10 @@ fn square(providers: &Providers, limit: usize) -> Value {
             "checkout_options": link.checkout_options,
         })
     });
-    let charged =
-        state.payments.newest_first().filter(|payment| matches!(payment.status, "COMPLETED" | "APPROVED"));
     json!({
         "counts": {
             "payments": state.payments.created(),
-            "payments_charged": charged.count(),
+            "payments_charged": state.payments.count(Class::Done),
             "refunds": state.refunds.created(),
             "payment_links": state.links.created(),
         },
@@ -140,19 +136,16 @@ fn square(providers: &Providers, limit: usize) -> Value {
 
 fn increase(providers: &Providers, limit: usize) -> Value {
     let state = providers.increase.state();
-    let ach = state.ach.newest_first().take(limit).map(Transfer::summary);
-    let rtp = state.rtp.newest_first().take(limit).map(Transfer::summary);
-    let fednow = state.fednow.newest_first().take(limit).map(Transfer::summary);
-    let settled = state.ach.newest_first().filter(|transfer| transfer.is_settled()).count();
-    let returned = state.ach.newest_first().filter(|transfer| transfer.status == "returned").count();
-    let complete = state.rtp.newest_first().filter(|transfer| transfer.status == "complete").count();
+    let ach = state.ach.newest_first().take(limit).map(|transfer| transfer.summary());
+    let rtp = state.rtp.newest_first().take(limit).map(|transfer| transfer.summary());
+    let fednow = state.fednow.newest_first().take(limit).map(|transfer| transfer.summary());
     json!({
         "counts": {
             "ach_transfers": state.ach.created(),
-            "ach_transfers_settled": settled,
-            "ach_transfers_returned": returned,
+            "ach_transfers_settled": state.ach.count(Class::Done),
+            "ach_transfers_returned": state.ach.count(Class::Returned),
             "real_time_payments_transfers": state.rtp.created(),
-            "real_time_payments_transfers_complete": complete,
+            "real_time_payments_transfers_complete": state.rtp.count(Class::Done),
             "fednow_transfers": state.fednow.created(),
         },
         "ach_transfers": ach.collect::<Vec<_>>(),
@@ -163,13 +156,12 @@ fn increase(providers: &Providers, limit: usize) -> Value {
 
 fn modern_treasury(providers: &Providers, limit: usize) -> Value {
     let state = providers.modern_treasury.state();
-    let orders = state.orders.newest_first().take(limit).map(PaymentOrder::summary);
-    let with = |status: &str| state.orders.newest_first().filter(|order| order.status == status).count();
+    let orders = state.orders.newest_first().take(limit).map(|order| order.summary());
     json!({
         "counts": {
             "payment_orders": state.orders.created(),
-            "payment_orders_completed": with("completed"),
-            "payment_orders_returned": with("returned"),
+            "payment_orders_completed": state.orders.count(Class::Done),
+            "payment_orders_returned": state.orders.count(Class::Returned),
         },
         "payment_orders": orders.collect::<Vec<_>>(),
     })

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::body::{Fields, Letters};
 use super::call::Call;
 use super::error::IncreaseError;
-use super::list;
+use super::list::{self, Known};
 use super::state::IncreaseState;
 use crate::collection::Collection;
 use crate::config::{WebhookTarget, Wire};
@@ -69,7 +69,8 @@ pub(super) fn list(_: &mut IncreaseState, call: &Call) -> Result<Value, Increase
     for endpoint in endpoints {
         collection.put(&endpoint.id.clone(), endpoint);
     }
-    list::page(&collection, call, "idempotency_key", false, |endpoint| {
+    let known = Known { parameters: "idempotency_key", label: None };
+    list::page(&collection, call, known, false, |endpoint| {
         let row = || (endpoint.id.clone(), endpoint.created_rfc3339(), shown(endpoint));
         call.query.is("idempotency_key", endpoint.idempotency_key.as_deref()).then(row)
     })

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::call::Call;
 use super::error::IncreaseError;
-use crate::collection::Collection;
+use crate::collection::{Collection, Kept};
 
 const COMMON: &str =
     "cursor limit created_at.after created_at.before created_at.on_or_after created_at.on_or_before";
@@ -12,22 +12,31 @@ const COMMON: &str =
 /// One row: its id, when it was created, and how it is shown.
 pub(super) type Row = (String, String, Value);
 
+/// What a list can be asked for beside what all can.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    pub(super) parameters: &'static str,
+    /// The parameter that is the objects' label in their collection.
+    pub(super) label: Option<&'static str>,
+}
+
 /// One page. `row` answers `None` for an object that does not fit the query.
-pub(super) fn page<T>(
+pub(super) fn page<T: Kept>(
     collection: &Collection<T>,
     call: &Call,
-    more_known: &str,
+    known: Known,
     oldest_first: bool,
     row: impl Fn(&T) -> Option<Row>,
 ) -> Result<Value, IncreaseError> {
-    allow(call, &[COMMON, more_known])?;
+    allow(call, &[COMMON, known.parameters])?;
     let limit = call.query.limit();
     let limit = limit.ok_or_else(|| IncreaseError::invalid("limit", "must be between 1 and 100"))?;
     let bounds = Bounds::of(call)?;
     let gone = || IncreaseError::invalid("cursor", "is not a cursor of this list");
-    let fitting = |object| row(object).filter(|(_, created, _)| bounds.hold(created));
+    let label = known.label.and_then(|name| call.query.get(name));
+    let fitting = |object: &T| row(object).filter(|(_, created, _)| bounds.hold(created));
     let (found, has_more) =
-        collection.page(call.query.get("cursor"), oldest_first, limit, fitting).ok_or_else(gone)?;
+        collection.page(call.query.get("cursor"), oldest_first, limit, label, fitting).ok_or_else(gone)?;
     let next = found.last().filter(|_| has_more).map(|(id, ..)| id.clone());
     let data: Vec<Value> = found.into_iter().map(|(_, _, value)| value).collect();
     Ok(json!({ "data": data, "next_cursor": next }))

@@ -171,11 +171,11 @@ fn settle_due(state: &mut IncreaseState, context: &Context) {
     while state.due.first().is_some_and(|(due, _)| *due <= now) {
         let Some((_, id)) = state.due.pop_first() else { return };
         // Those that were settled, returned, rejected or held up meanwhile stay as they are.
-        if let Some(mut transfer) = state.ach.get(&id).cloned() {
+        if let Some(mut transfer) = state.ach.get_owned(&id) {
             let _ = settle(state, context, &mut transfer);
-        } else if let Some(mut transfer) = state.rtp.get(&id).cloned() {
+        } else if let Some(mut transfer) = state.rtp.get_owned(&id) {
             let _ = complete(state, context, &mut transfer, None);
-        } else if let Some(mut transfer) = state.fednow.get(&id).cloned() {
+        } else if let Some(mut transfer) = state.fednow.get_owned(&id) {
             let _ = complete_fednow(state, context, &mut transfer, None);
         }
     }

@@ -102,7 +102,7 @@ impl ApiState for IncreaseState {
 
 impl IncreaseState {
     pub(super) fn find<R: StoredRail>(&mut self, id: &str) -> Result<Transfer<R>, IncreaseError> {
-        R::transfers(self).get(id).cloned().ok_or_else(|| IncreaseError::not_found(R::NAME, id))
+        R::transfers(self).get_owned(id).ok_or_else(|| IncreaseError::not_found(R::NAME, id))
     }
 
     /// Keeps a transfer that is new or has changed, and says so. `what` is `created` or `updated`.

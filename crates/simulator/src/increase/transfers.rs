@@ -6,7 +6,7 @@ use super::bank;
 use super::body::{Fields, Letters};
 use super::call::Call;
 use super::error::IncreaseError;
-use super::list;
+use super::list::{self, Known};
 use super::objects::Transfer;
 use super::state::{IncreaseState, StoredRail};
 
@@ -80,7 +80,8 @@ pub(super) fn retrieve<R: StoredRail>(
 }
 
 pub(super) fn list<R: StoredRail>(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
-    list::page(R::transfers(state), call, FILTERS, false, |transfer| {
+    let known = Known { parameters: FILTERS, label: Some("idempotency_key") };
+    list::page(R::transfers(state), call, known, false, |transfer| {
         let fits = call.query.is("account_id", Some(&transfer.account_id))
             && call.query.is("external_account_id", None)
             && call.query.is("idempotency_key", transfer.idempotency_key.as_deref())

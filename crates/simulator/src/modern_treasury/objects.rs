@@ -1,16 +1,24 @@
 //! Payment orders and reversals as they are shown.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::collection::{Class, Kept, Word, word};
+
 /// Money on its way from an internal account to somebody's bank account.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PaymentOrder {
     pub(crate) id: String,
-    pub(crate) status: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) subtype: Option<&'static str>,
-    pub(crate) priority: &'static str,
-    pub(crate) direction: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
+    #[serde(with = "word")]
+    pub(crate) kind: Word,
+    #[serde(with = "word::optional")]
+    pub(crate) subtype: Option<Word>,
+    #[serde(with = "word")]
+    pub(crate) priority: Word,
+    #[serde(with = "word")]
+    pub(crate) direction: Word,
     pub(crate) amount: u64,
     pub(crate) currency: String,
     pub(crate) originating_account_id: String,
@@ -19,7 +27,8 @@ pub(crate) struct PaymentOrder {
     pub(crate) account_number: String,
     pub(crate) routing_number: String,
     pub(crate) party_name: Option<String>,
-    pub(crate) party_type: Option<&'static str>,
+    #[serde(with = "word::optional")]
+    pub(crate) party_type: Option<Word>,
     pub(crate) external_id: Option<String>,
     pub(crate) effective_date: String,
     pub(crate) description: Option<String>,
@@ -34,6 +43,20 @@ pub(crate) struct PaymentOrder {
     pub(crate) updated_at: String,
     /// How often it was kept; makes two deliveries about it differ.
     pub(crate) revision: u64,
+}
+
+impl Kept for PaymentOrder {
+    fn label(&self) -> Option<&str> {
+        self.external_id.as_deref()
+    }
+
+    fn class(&self) -> Class {
+        match self.status {
+            "completed" => Class::Done,
+            "returned" => Class::Returned,
+            _ => Class::Open,
+        }
+    }
 }
 
 impl PaymentOrder {
@@ -120,16 +143,24 @@ impl PaymentOrder {
 }
 
 /// A request to the receiving bank to give an order's money back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Reversal {
     pub(crate) id: String,
-    pub(crate) status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
     pub(crate) payment_order_id: String,
     pub(crate) internal_account_id: String,
-    pub(crate) reason: &'static str,
+    #[serde(with = "word")]
+    pub(crate) reason: Word,
     pub(crate) is_live: bool,
     pub(crate) created_at: String,
     pub(crate) updated_at: String,
+}
+
+impl Kept for Reversal {
+    fn label(&self) -> Option<&str> {
+        Some(&self.payment_order_id)
+    }
 }
 
 impl Reversal {
@@ -149,5 +180,21 @@ impl Reversal {
             "transaction_ids": [],
             "updated_at": self.updated_at,
         })
+    }
+}
+
+/// What a receiving bank sent back or wants corrected, as it is shown.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Return(pub(crate) Value);
+
+impl Return {
+    pub(crate) fn text(&self, field: &str) -> Option<&str> {
+        self.0.get(field).and_then(Value::as_str)
+    }
+}
+
+impl Kept for Return {
+    fn label(&self) -> Option<&str> {
+        self.text("returnable_id")
     }
 }

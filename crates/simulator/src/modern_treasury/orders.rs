@@ -1,5 +1,7 @@
 //! `/payment_orders`.
 
+use std::borrow::Cow;
+
 use serde_json::{Map, Value};
 
 use super::body::Fields;
@@ -74,7 +76,10 @@ pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
     }
     // Unique in the whole organization, whatever became of the order.
     if order.external_id.is_some()
-        && state.orders.newest_first().any(|known| known.external_id == order.external_id)
+        && state
+            .orders
+            .labeled(order.external_id.as_deref())
+            .any(|known| known.external_id == order.external_id)
     {
         return Err(fields.invalid("external_id", "has already been taken"));
     }
@@ -125,7 +130,7 @@ pub(super) fn list(state: &mut ModernTreasuryState, call: &Call) -> Result<Value
     let per_page = per_page.filter(|rows| (1..=100).contains(rows));
     let per_page =
         per_page.ok_or_else(|| ModernTreasuryError::invalid("per_page", "must be between 1 and 100"))?;
-    let fits = |order: &&PaymentOrder| {
+    let fits = |order: &Cow<'_, PaymentOrder>| {
         call.query.is("external_id", order.external_id.as_deref())
             && call.query.is("status", Some(order.status))
             && call.query.is("type", Some(order.kind))
@@ -135,7 +140,8 @@ pub(super) fn list(state: &mut ModernTreasuryState, call: &Call) -> Result<Value
             && call.query.is("counterparty_id", None)
             && call.query.is("transaction_id", None)
     };
-    Ok(state.orders.newest_first().filter(fits).take(per_page).map(|order| state.shown(order)).collect())
+    let all = state.orders.labeled(call.query.get("external_id"));
+    Ok(all.filter(fits).take(per_page).map(|order| state.shown(&order)).collect())
 }
 
 /// What a person does in the dashboard: approving, denying and canceling what has not been sent.

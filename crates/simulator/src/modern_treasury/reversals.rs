@@ -1,11 +1,13 @@
 //! Reversals of payment orders, and `/returns`.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::body::Fields;
 use super::call::Call;
 use super::error::ModernTreasuryError;
-use super::objects::{PaymentOrder, Reversal};
+use super::objects::{PaymentOrder, Return, Reversal};
 use super::state::{Context, ModernTreasuryState};
 
 const REASONS: [&str; 5] = [
@@ -46,8 +48,9 @@ pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
 
 pub(super) fn list(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
     let order = state.order(&call.id)?;
-    let of_order = state.reversals.newest_first().filter(|known| known.payment_order_id == order.id);
-    Ok(of_order.map(Reversal::json).collect())
+    let all = state.reversals.labeled(Some(&order.id));
+    let of_order = all.filter(|known| known.payment_order_id == order.id);
+    Ok(of_order.map(|reversal| reversal.json()).collect())
 }
 
 /// The receiving bank answers an order's reversals.
@@ -57,10 +60,10 @@ pub(super) fn answer(
     order: &PaymentOrder,
     status: &'static str,
 ) -> Result<Value, ModernTreasuryError> {
-    let open = state.reversals.newest_first().find(|known| {
+    let open = state.reversals.labeled(Some(&order.id)).find(|known| {
         known.payment_order_id == order.id && ["pending", "processing", "sent"].contains(&known.status)
     });
-    let Some(mut reversal) = open.cloned() else {
+    let Some(mut reversal) = open.map(Cow::into_owned) else {
         return Err(ModernTreasuryError::new("conflict", "The payment order has no open reversal."));
     };
     reversal.status = status;
@@ -109,7 +112,7 @@ pub(super) fn record_return(
         "updated_at": context.now,
     });
     state.emit("return", "created", &shown);
-    state.returns.put(&id, shown);
+    state.returns.put(&id, Return(shown));
 }
 
 pub(super) fn list_returns(
@@ -120,17 +123,19 @@ pub(super) fn list_returns(
     if let Some(unknown) = call.query.unknown(&[known]) {
         return Err(ModernTreasuryError::invalid(unknown, "is not a known parameter"));
     }
-    let fits = |one: &&Value| {
+    let fits = |one: &Cow<'_, Return>| {
         ["returnable_id", "returnable_type", "internal_account_id"]
             .iter()
-            .all(|name| call.query.is(name, one.get(*name).and_then(Value::as_str)))
+            .all(|name| call.query.is(name, one.text(name)))
     };
-    Ok(state.returns.newest_first().filter(fits).take(25).cloned().collect())
+    let all = state.returns.labeled(call.query.get("returnable_id"));
+    Ok(all.filter(fits).take(25).map(|one| one.into_owned().0).collect())
 }
 
 pub(super) fn retrieve_return(
     state: &mut ModernTreasuryState,
     call: &Call,
 ) -> Result<Value, ModernTreasuryError> {
-    state.returns.get(&call.id).cloned().ok_or_else(|| ModernTreasuryError::not_found("Return"))
+    let found = state.returns.get_owned(&call.id);
+    found.map(|found| found.0).ok_or_else(|| ModernTreasuryError::not_found("Return"))
 }

@@ -126,7 +126,7 @@ fn settle_due(state: &mut ModernTreasuryState, context: &Context) {
     let now = Instant::now();
     while state.due.first().is_some_and(|(due, _)| *due <= now) {
         let Some((_, id)) = state.due.pop_first() else { return };
-        let Some(mut order) = state.orders.get(&id).cloned() else { continue };
+        let Some(mut order) = state.orders.get_owned(&id) else { continue };
         // Those that reached another end meanwhile, or are held up, stay as they are.
         let _ = match Fate::of(&order.account_number) {
             Fate::Returns(code) => give_back(state, context, &mut order, &code),

@@ -1,5 +1,6 @@
 //! What the Modern Treasury API remembers.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -9,10 +10,10 @@ use sha2::{Digest as _, Sha256};
 use tokio::time::{Duration, Instant};
 
 use super::error::ModernTreasuryError;
-use super::objects::{PaymentOrder, Reversal};
+use super::objects::{PaymentOrder, Return, Reversal};
 use crate::api::ApiState;
 use crate::calendar;
-use crate::collection::Collection;
+use crate::collection::{Collection, Kept};
 use crate::config::Config;
 use crate::services::Services;
 use crate::webhooks::WebhookEvent;
@@ -26,8 +27,7 @@ const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
 #[derive(Debug)]
 pub(crate) struct ModernTreasuryState {
     pub(crate) orders: Collection<PaymentOrder>,
-    /// What receiving banks sent back or want corrected, as it is shown.
-    pub(super) returns: Collection<Value>,
+    pub(super) returns: Collection<Return>,
     pub(super) reversals: Collection<Reversal>,
     /// Orders that reach their end by themselves, by when.
     pub(super) due: BTreeSet<(Instant, String)>,
@@ -35,6 +35,9 @@ pub(crate) struct ModernTreasuryState {
     keys: Collection<i64>,
     outbox: Vec<WebhookEvent>,
 }
+
+/// When an idempotency key was first seen.
+impl Kept for i64 {}
 
 /// What a change happens in.
 #[derive(Debug, Clone)]
@@ -76,29 +79,28 @@ impl ApiState for ModernTreasuryState {
 impl ModernTreasuryState {
     /// The name under which the answer to a key is kept: another one once the key has been forgotten.
     pub(super) fn current_key(&mut self, key: &str, now: i64) -> String {
-        let known =
-            self.keys.get(key).copied().filter(|first| now.saturating_sub(*first) < KEY_LASTS_SECONDS);
+        let known = self.keys.get_owned(key).filter(|first| now.saturating_sub(*first) < KEY_LASTS_SECONDS);
         let first = known.unwrap_or(now);
         self.keys.put(key, first);
         format!("{key} since {first}")
     }
 
     pub(super) fn order(&self, id: &str) -> Result<PaymentOrder, ModernTreasuryError> {
-        self.orders.get(id).cloned().ok_or_else(|| ModernTreasuryError::not_found("Payment order"))
+        self.orders.get_owned(id).ok_or_else(|| ModernTreasuryError::not_found("Payment order"))
     }
 
     /// The newest thing that was sent back for an order.
-    fn return_of(&self, id: &str) -> Option<&Value> {
-        let is_of = |one: &&Value| {
-            one.get("returnable_id").and_then(Value::as_str) == Some(id)
-                && one.get("type").and_then(Value::as_str) != Some("ach_noc")
+    fn return_of(&self, id: &str) -> Option<Value> {
+        let is_of = |one: &Cow<'_, Return>| {
+            one.text("returnable_id") == Some(id) && one.text("type") != Some("ach_noc")
         };
-        self.returns.newest_first().find(is_of)
+        self.returns.labeled(Some(id)).find(is_of).map(|found| found.into_owned().0)
     }
 
     /// An order as it is shown.
     pub(super) fn shown(&self, order: &PaymentOrder) -> Value {
-        order.json(self.return_of(&order.id).filter(|_| order.status == "returned"))
+        let is_returned = order.status == "returned";
+        order.json(is_returned.then(|| self.return_of(&order.id)).flatten().as_ref())
     }
 
     /// Keeps an order that is new or has changed, and says so.

@@ -1,12 +1,13 @@
 //! Reading JSON bodies field by field, with the provider's own complaints.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::error::SquareError;
 use crate::query::is_listed;
 
 /// An amount in minor units.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Money {
     pub(crate) amount: i64,
     pub(crate) currency: String,

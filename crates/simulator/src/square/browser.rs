@@ -48,8 +48,8 @@ pub(super) fn routes() -> Router<Api<Square>> {
 
 async fn show_checkout(State(api): State<Api<Square>>, Path(id): Path<String>) -> Response {
     let state = api.state();
-    match find(&state, &id).and_then(|link| Ok((link, order_of(&state, link)?))) {
-        Ok((link, order)) => checkout(link, &order, None),
+    match find(&state, &id).and_then(|link| Ok((order_of(&state, &link)?, link))) {
+        Ok((order, link)) => checkout(&link, &order, None),
         Err(error) => not_there(&error),
     }
 }
@@ -60,8 +60,8 @@ async fn pay_checkout(State(api): State<Api<Square>>, Path(id): Path<String>, re
     api.change_by_page("checkout.pay", |state| {
         let paid = pay(state, &context, &id, &typed);
         let problem = paid.as_ref().err().map(|error| problem_of(error, &typed));
-        match find(state, &id).and_then(|link| Ok((link, order_of(state, link)?))) {
-            Ok((link, order)) => checkout(link, &order, problem),
+        match find(state, &id).and_then(|link| Ok((order_of(state, &link)?, link))) {
+            Ok((order, link)) => checkout(&link, &order, problem),
             Err(error) => not_there(&error),
         }
     })

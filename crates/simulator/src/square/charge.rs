@@ -81,8 +81,7 @@ pub(super) fn complete_order(state: &mut SquareState, context: &Context, order: 
     let tenders = state.orders.get(order).map(|order| order.tenders.clone()).unwrap_or_default();
     for tender in tenders {
         let id = tender.get("payment_id").and_then(Value::as_str).unwrap_or_default();
-        if let Some(payment) = state.payments.get(id).filter(|payment| payment.status == "APPROVED").cloned()
-        {
+        if let Some(payment) = state.payments.get_owned(id).filter(|payment| payment.status == "APPROVED") {
             complete(state, context, payment);
         }
     }
@@ -96,7 +95,7 @@ pub(super) fn cancel(state: &mut SquareState, context: &Context, mut payment: Pa
 
 /// Cancels a payment that nobody completed in time.
 pub(super) fn lapse(state: &mut SquareState, context: &Context, id: &str) {
-    let payment = state.payments.get(id).filter(|payment| payment.status == "APPROVED").cloned();
+    let payment = state.payments.get_owned(id).filter(|payment| payment.status == "APPROVED");
     if let Some(payment) = payment.filter(|payment| payment.delayed_until <= context.now) {
         cancel(state, context, payment);
     }

@@ -72,7 +72,7 @@ pub(super) fn open(
 
 /// Whether the payment's bank has not decided.
 pub(super) fn is_disputed(state: &SquareState, payment: &str) -> bool {
-    state.disputes.newest_first().any(|dispute| dispute.payment_id == payment && dispute.is_open())
+    state.disputes.labeled(Some(payment)).any(|dispute| dispute.payment_id == payment && dispute.is_open())
 }
 
 /// The seller has sent its evidence, and the bank looks at it; or the bank has decided.
@@ -82,7 +82,7 @@ pub(super) fn advance(
     id: &str,
     to: &'static str,
 ) -> Result<Value, SquareError> {
-    let mut dispute = find(state, id)?.clone();
+    let mut dispute = find(state, id)?;
     if !dispute.is_open() || dispute.state == to {
         return Err(SquareError::bad_request(format!("Dispute {id} is {} already.", dispute.state)));
     }
@@ -109,6 +109,6 @@ pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, Square
     })
 }
 
-fn find<'a>(state: &'a SquareState, id: &str) -> Result<&'a Dispute, SquareError> {
-    state.disputes.get(id).ok_or_else(|| SquareError::not_found("dispute", id))
+fn find(state: &SquareState, id: &str) -> Result<Dispute, SquareError> {
+    state.disputes.get_owned(id).ok_or_else(|| SquareError::not_found("dispute", id))
 }

@@ -24,7 +24,7 @@ pub(crate) fn drive(
     let context = Context::new(services);
     match (kind, action) {
         ("payments", "refund") => {
-            let payment = find(state, id)?.clone();
+            let payment = find(state, id)?;
             let rest = payment.money.amount - payment.refunded;
             let money = payment.money.of(body.get("amount").and_then(Value::as_i64).unwrap_or(rest));
             let reason = body.get("reason").and_then(Value::as_str).map(str::to_owned);
@@ -44,7 +44,7 @@ pub(crate) fn drive(
             disputes::advance(state, &context, id, to)
         }
         ("payments", "complete" | "cancel" | "lapse") => {
-            let mut payment = find(state, id)?.clone();
+            let mut payment = find(state, id)?;
             if payment.status != "APPROVED" {
                 return Err(not_approved(&payment, action));
             }

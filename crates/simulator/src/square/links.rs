@@ -125,7 +125,7 @@ pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, Square
 
 /// Withdraws a link; its order is canceled unless it was paid.
 pub(super) fn delete(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
-    let link = find(state, &call.id)?.clone();
+    let link = find(state, &call.id)?;
     state.links.remove(&link.id);
     let unpaid = state.orders.get(&link.order_id).is_some_and(|order| order.state == "OPEN");
     if unpaid {
@@ -154,7 +154,7 @@ pub(super) fn pay_part(
     part: Option<i64>,
     card: Card,
 ) -> Result<Payment, SquareError> {
-    let link = find(state, id)?.clone();
+    let link = find(state, id)?;
     let order = order_of(state, &link)?;
     if order.state != "OPEN" {
         return Err(SquareError::bad_request(format!("This order is {}.", order.state)));
@@ -182,13 +182,13 @@ pub(super) fn pay_part(
         return Ok(payment);
     }
     complete_order(state, context, &order_id);
-    find_payment(state, &payment.id).cloned()
+    find_payment(state, &payment.id)
 }
 
-pub(super) fn find<'a>(state: &'a SquareState, id: &str) -> Result<&'a Link, SquareError> {
-    state.links.get(id).ok_or_else(|| SquareError::not_found("payment link", id))
+pub(super) fn find(state: &SquareState, id: &str) -> Result<Link, SquareError> {
+    state.links.get_owned(id).ok_or_else(|| SquareError::not_found("payment link", id))
 }
 
 pub(super) fn order_of(state: &SquareState, link: &Link) -> Result<Order, SquareError> {
-    state.orders.get(&link.order_id).cloned().ok_or_else(|| SquareError::not_found("order", &link.order_id))
+    state.orders.get_owned(&link.order_id).ok_or_else(|| SquareError::not_found("order", &link.order_id))
 }

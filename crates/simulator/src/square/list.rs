@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::call::Call;
 use super::error::SquareError;
-use crate::collection::Collection;
+use crate::collection::{Collection, Kept};
 
 const COMMON: &str = "begin_time end_time updated_at_begin_time updated_at_end_time sort_order sort_field \
     cursor location_id limit status";
@@ -13,7 +13,7 @@ const COMMON: &str = "begin_time end_time updated_at_begin_time updated_at_end_t
 pub(super) type Row = (String, String, String, Value);
 
 /// One page. `row` answers `None` for an object that does not fit the query.
-pub(super) fn page<T>(
+pub(super) fn page<T: Kept>(
     collection: &Collection<T>,
     call: &Call,
     name: &str,
@@ -30,9 +30,9 @@ pub(super) fn page<T>(
     let bounds = Bounds::of(call)?;
     let gone = || SquareError::invalid("INVALID_CURSOR", "cursor", "The cursor is not valid.");
     let ascending = call.query.get("sort_order") == Some("ASC");
-    let fitting = |object| row(object).filter(|row| bounds.hold(row));
+    let fitting = |object: &T| row(object).filter(|row| bounds.hold(row));
     let (found, has_more) =
-        collection.page(call.query.get("cursor"), ascending, limit, fitting).ok_or_else(gone)?;
+        collection.page(call.query.get("cursor"), ascending, limit, None, fitting).ok_or_else(gone)?;
     let mut answer = Map::new();
     if let (true, Some((last, ..))) = (has_more, found.last()) {
         answer.insert("cursor".to_owned(), last.as_str().into());

@@ -55,7 +55,7 @@ pub(super) fn add_tender(state: &mut SquareState, context: &Context, mut order: 
 
 /// A payment's own order is over what the payment is over.
 pub(super) fn change_total(state: &mut SquareState, context: &Context, payment: &Payment) {
-    let Some(mut order) = state.orders.get(&payment.order_id).cloned() else { return };
+    let Some(mut order) = state.orders.get_owned(&payment.order_id) else { return };
     order.total.clone_from(&payment.money);
     order.line_items = vec![line_item(context, None, "1", &payment.money)];
     for tender in &mut order.tenders {
@@ -67,7 +67,7 @@ pub(super) fn change_total(state: &mut SquareState, context: &Context, payment: 
 }
 
 pub(super) fn close(state: &mut SquareState, context: &Context, id: &str, as_state: &'static str) {
-    if let Some(mut order) = state.orders.get(id).cloned() {
+    if let Some(mut order) = state.orders.get_owned(id) {
         order.state = as_state;
         store(state, context, order);
     }

@@ -1,5 +1,7 @@
 //! `/v2/payments`.
 
+use std::borrow::Cow;
+
 use serde_json::{Value, json};
 
 use super::body::Fields;
@@ -69,7 +71,7 @@ fn delay(fields: &Fields<'_>) -> Result<i64, SquareError> {
 /// The order a payment names, while it can still be paid.
 fn open_order(state: &SquareState, id: Option<&str>, amount: i64) -> Result<Option<Order>, SquareError> {
     let Some(id) = id else { return Ok(None) };
-    let order = state.orders.get(id).ok_or_else(|| SquareError::not_found("order", id))?;
+    let order = state.orders.get_owned(id).ok_or_else(|| SquareError::not_found("order", id))?;
     if order.state != "OPEN" || !order.tenders.is_empty() {
         return Err(SquareError::bad_request(format!("Order {id} cannot be paid: it is {}.", order.state)));
     }
@@ -77,7 +79,7 @@ fn open_order(state: &SquareState, id: Option<&str>, amount: i64) -> Result<Opti
         let detail = "The payment amount does not match the order's total.";
         return Err(SquareError::invalid("INVALID_VALUE", "amount_money.amount", detail));
     }
-    Ok(Some(order.clone()))
+    Ok(Some(order))
 }
 
 pub(super) fn check_currency(context: &Context, currency: &str) -> Result<(), SquareError> {
@@ -123,7 +125,7 @@ pub(super) fn update(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     fields.allow(&["idempotency_key payment"])?;
     fields.required("idempotency_key", 45)?;
     lapse(state, &call.context, &call.id);
-    let mut payment = find(state, &call.id)?.clone();
+    let mut payment = find(state, &call.id)?;
     let changes = fields.object("payment")?.ok_or_else(|| SquareError::missing("payment"))?;
     changes.allow(&["amount_money tip_money version_token delay_action"])?;
     check_version(&changes, &payment)?;
@@ -155,7 +157,7 @@ pub(super) fn complete(state: &mut SquareState, call: &Call) -> Result<Value, Sq
     let fields = Fields::of(&call.body);
     fields.allow(&["version_token"])?;
     lapse(state, &call.context, &call.id);
-    let payment = find(state, &call.id)?.clone();
+    let payment = find(state, &call.id)?;
     check_version(&fields, &payment)?;
     if payment.status != "APPROVED" {
         return Err(not_approved(&payment, "completed"));
@@ -166,7 +168,7 @@ pub(super) fn complete(state: &mut SquareState, call: &Call) -> Result<Value, Sq
 pub(super) fn cancel(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     Fields::of(&call.body).allow(&[])?;
     lapse(state, &call.context, &call.id);
-    let payment = find(state, &call.id)?.clone();
+    let payment = find(state, &call.id)?;
     if payment.status != "APPROVED" {
         return Err(not_approved(&payment, "canceled"));
     }
@@ -178,9 +180,9 @@ pub(super) fn cancel_by_key(state: &mut SquareState, call: &Call) -> Result<Valu
     let fields = Fields::of(&call.body);
     fields.allow(&["idempotency_key"])?;
     let key = fields.required("idempotency_key", 45)?;
-    let created =
-        state.payments.newest_first().find(|payment| payment.idempotency_key.as_deref() == Some(key));
-    if let Some(payment) = created.cloned() {
+    let is_its = |payment: &Cow<'_, Payment>| payment.idempotency_key.as_deref() == Some(key);
+    let created = state.payments.labeled(Some(key)).find(is_its).map(Cow::into_owned);
+    if let Some(payment) = created {
         if payment.refunded > 0 {
             return Err(not_approved(&payment, "canceled"));
         }
@@ -192,8 +194,8 @@ pub(super) fn cancel_by_key(state: &mut SquareState, call: &Call) -> Result<Valu
     Ok(json!({}))
 }
 
-pub(super) fn find<'a>(state: &'a SquareState, id: &str) -> Result<&'a Payment, SquareError> {
-    state.payments.get(id).ok_or_else(|| SquareError::not_found("payment", id))
+pub(super) fn find(state: &SquareState, id: &str) -> Result<Payment, SquareError> {
+    state.payments.get_owned(id).ok_or_else(|| SquareError::not_found("payment", id))
 }
 
 pub(super) fn not_approved(payment: &Payment, done: &str) -> SquareError {

@@ -92,7 +92,7 @@ pub(super) fn finish(
     id: &str,
     status: &'static str,
 ) -> Result<Refund, SquareError> {
-    let mut refund = find(state, id)?.clone();
+    let mut refund = find(state, id)?;
     if refund.status != "PENDING" {
         return Err(SquareError::bad_request(format!("Refund {id} is {} already.", refund.status)));
     }
@@ -100,8 +100,7 @@ pub(super) fn finish(
     refund.updated_at.clone_from(&context.now);
     state.refunds.put(&refund.id, refund.clone());
     state.emit(context, "refund.updated", "refund", &refund.id, &refund.json());
-    if let Some(mut payment) =
-        state.payments.get(&refund.payment_id).filter(|_| status != "COMPLETED").cloned()
+    if let Some(mut payment) = state.payments.get_owned(&refund.payment_id).filter(|_| status != "COMPLETED")
     {
         payment.refunded -= refund.money.amount;
         changed(state, context, payment);
@@ -121,6 +120,6 @@ pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, Square
     })
 }
 
-fn find<'a>(state: &'a SquareState, id: &str) -> Result<&'a Refund, SquareError> {
-    state.refunds.get(id).ok_or_else(|| SquareError::not_found("refund", id))
+fn find(state: &SquareState, id: &str) -> Result<Refund, SquareError> {
+    state.refunds.get_owned(id).ok_or_else(|| SquareError::not_found("refund", id))
 }

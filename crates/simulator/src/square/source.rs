@@ -33,7 +33,7 @@ pub(super) fn take(state: &mut SquareState, id: &str, verified: bool) -> Result<
         }
         "cnon:card-nonce-already-used" => Err(used()),
         _ => {
-            let Some(token) = state.tokens.get(id).cloned() else {
+            let Some(token) = state.tokens.get_owned(id) else {
                 let detail = "Card nonce not found in this `sandbox` application environment.";
                 return Err(SquareError::new(
                     StatusCode::NOT_FOUND,

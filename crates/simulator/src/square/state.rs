@@ -1,5 +1,6 @@
 //! What the Square API remembers.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -8,7 +9,7 @@ use super::objects::{Dispute, Link, Order, Payment, Refund};
 use crate::api::ApiState;
 use crate::calendar;
 use crate::card::Card;
-use crate::collection::Collection;
+use crate::collection::{Collection, Kept};
 use crate::config::Config;
 use crate::services::Services;
 use crate::webhooks::WebhookEvent;
@@ -28,11 +29,13 @@ pub(crate) struct SquareState {
 }
 
 /// A one-time token of a card a customer typed.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Token {
     pub(super) card: Card,
     pub(super) used: bool,
 }
+
+impl Kept for Token {}
 
 /// What a change happens in.
 #[derive(Debug, Clone)]

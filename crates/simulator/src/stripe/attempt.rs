@@ -108,7 +108,7 @@ fn succeed(state: &mut StripeState, context: &Context, mut intent: Intent) -> In
 /// The session an intent belongs to is complete once the customer has nothing more to do on its page. Where the money came
 /// later, or did not, that is another event.
 pub(super) fn complete(state: &mut StripeState, context: &Context, intent: &Intent) {
-    let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)).cloned() else {
+    let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get_owned(id)) else {
         return;
     };
     let was_open = session.is_open();
@@ -178,7 +178,7 @@ pub(super) fn settled(
     let is_voucher = |timing| matches!(timing, Timing::Voucher(_));
     let (intent, method) = waiting(state, id, Status::RequiresAction, is_voucher)
         .or_else(|_| waiting(state, id, Status::Processing, |timing| timing == Timing::Debit))?;
-    let charge = intent.latest_charge.as_ref().and_then(|charge| state.charges.get(charge)).cloned();
+    let charge = intent.latest_charge.as_ref().and_then(|charge| state.charges.get_owned(charge));
     let mut charge = charge.unwrap_or_else(|| new_charge(context, &intent, &method, "pending"));
     if paid {
         (charge.status, charge.captured, charge.amount_captured) = ("succeeded", true, charge.amount);
@@ -208,12 +208,10 @@ fn waiting(
     fits: impl Fn(Timing) -> bool,
 ) -> Result<(Intent, Method), StripeError> {
     let intent =
-        state.intents.get(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
-    let method = intent.method.as_ref().and_then(|method| state.methods.get(method));
+        state.intents.get_owned(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
+    let method = intent.method.as_ref().and_then(|method| state.methods.get_owned(method));
     match method {
-        Some(method) if intent.status == status && fits(method.kind.timing) => {
-            Ok((intent.clone(), method.clone()))
-        }
+        Some(method) if intent.status == status && fits(method.kind.timing) => Ok((intent, method)),
         _ => Err(StripeError::unexpected_state(format!(
             "The PaymentIntent has a status of {}, not {}.",
             intent.status.word(),
@@ -224,7 +222,7 @@ fn waiting(
 
 /// Captures what is held, whole or in part.
 pub(super) fn capture(state: &mut StripeState, context: &Context, mut intent: Intent, amount: i64) -> Intent {
-    if let Some(mut charge) = intent.latest_charge.as_ref().and_then(|id| state.charges.get(id)).cloned() {
+    if let Some(mut charge) = intent.latest_charge.as_ref().and_then(|id| state.charges.get_owned(id)) {
         charge.captured = true;
         charge.amount_captured = amount;
         state.emit(context, "charge.captured", charge.json());
@@ -239,7 +237,7 @@ pub(super) fn capture(state: &mut StripeState, context: &Context, mut intent: In
     intent.amount_capturable = 0;
     let intent = keep(state, context, intent, "payment_intent.succeeded");
     // The page was complete when the money was held; now it is paid.
-    if let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)).cloned() {
+    if let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get_owned(id)) {
         session.paid = true;
         state.sessions.put(&session.id.clone(), session);
     }

@@ -52,7 +52,7 @@ async fn show_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>) -
         Ok(session) => {
             // Where the last try failed elsewhere, at the proof of identity, the customer learns it here.
             let intent = session.intent.as_ref().and_then(|id| state.intents.get(id));
-            let problem = intent.and_then(|intent| intent.last_payment_error.as_ref()?.as_object());
+            let problem = intent.as_ref().and_then(|intent| intent.last_payment_error.as_ref()?.as_object());
             checkout(&session, problem.map(problem_of))
         }
         Err(error) => not_there(&error),
@@ -170,7 +170,7 @@ fn problem_of(error: &Map<String, Value>) -> Problem {
 fn leave(state: &StripeState, intent: &Intent) -> Response {
     if let Some(session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)) {
         if session.status == "complete" {
-            return checkout(session, None);
+            return checkout(&session, None);
         }
         return redirect(&format!("../pay/{}", session.id));
     }

@@ -11,7 +11,7 @@ use super::state::StripeState;
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
     let charge = state.charges.get(&call.id);
-    charge.map(Charge::json).ok_or_else(|| StripeError::not_found("charge", &call.id, "id"))
+    charge.map(|charge| charge.json()).ok_or_else(|| StripeError::not_found("charge", &call.id, "id"))
 }
 
 pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {

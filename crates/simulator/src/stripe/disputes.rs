@@ -16,9 +16,13 @@ pub(super) fn open(
     intent: &str,
     reason: &str,
 ) -> Result<Value, StripeError> {
-    let mut charge = charge_of(state, intent)?.clone();
+    let mut charge = charge_of(state, intent)?;
     let is_open = |dispute: &Dispute| matches!(dispute.status, "needs_response" | "under_review");
-    if state.disputes.newest_first().any(|dispute| dispute.charge == charge.id && is_open(dispute)) {
+    if state
+        .disputes
+        .labeled(Some(&charge.id))
+        .any(|dispute| dispute.charge == charge.id && is_open(&dispute))
+    {
         return Err(StripeError::invalid(format!("Charge {} is already disputed.", charge.id)));
     }
     charge.disputed = true;
@@ -41,7 +45,7 @@ pub(super) fn open(
 
 /// The merchant has sent its evidence, and the issuer looks at it.
 pub(super) fn review(state: &mut StripeState, context: &Context, id: &str) -> Result<Value, StripeError> {
-    let mut dispute = find(state, id)?.clone();
+    let mut dispute = find(state, id)?;
     if dispute.status != "needs_response" {
         return Err(StripeError::invalid(format!("The dispute is {} already.", dispute.status)));
     }
@@ -52,8 +56,8 @@ pub(super) fn review(state: &mut StripeState, context: &Context, id: &str) -> Re
     Ok(dispute.json())
 }
 
-fn find<'a>(state: &'a StripeState, id: &str) -> Result<&'a Dispute, StripeError> {
-    state.disputes.get(id).ok_or_else(|| StripeError::not_found("dispute", id, "dispute"))
+fn find(state: &StripeState, id: &str) -> Result<Dispute, StripeError> {
+    state.disputes.get_owned(id).ok_or_else(|| StripeError::not_found("dispute", id, "dispute"))
 }
 
 fn status_before(dispute: &Dispute) -> Map<String, Value> {
@@ -64,7 +68,7 @@ fn status_before(dispute: &Dispute) -> Map<String, Value> {
 
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
-    find(state, &call.id).map(Dispute::json)
+    find(state, &call.id).map(|dispute| dispute.json())
 }
 
 pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
@@ -84,7 +88,7 @@ pub(super) fn close(
     id: &str,
     won: bool,
 ) -> Result<Value, StripeError> {
-    let mut dispute = find(state, id)?.clone();
+    let mut dispute = find(state, id)?;
     if !matches!(dispute.status, "needs_response" | "under_review") {
         return Err(StripeError::invalid(format!("The dispute was {} already.", dispute.status)));
     }

@@ -17,7 +17,7 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
             format!("Invalid domain name: {name}. Provide a domain without a scheme, port or path.");
         return Err(StripeError::invalid(message).param("domain_name"));
     }
-    if let Some(known) = state.domains.newest_first().find(|known| known.name == name) {
+    if let Some(known) = state.domains.labeled(Some(&name)).find(|known| known.name == name) {
         return Ok(known.json());
     }
     let enabled = call.params.boolean("enabled")?.unwrap_or(true);
@@ -37,5 +37,5 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
     let missing = || StripeError::not_found("payment_method_domain", &call.id, "payment_method_domain");
-    state.domains.get(&call.id).map(Domain::json).ok_or_else(missing)
+    state.domains.get(&call.id).map(|domain| domain.json()).ok_or_else(missing)
 }

@@ -11,7 +11,7 @@ use super::state::StripeState;
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
     let event = state.events.get(&call.id);
-    event.map(Event::json).ok_or_else(|| StripeError::not_found("event", &call.id, "id"))
+    event.map(|event| event.json()).ok_or_else(|| StripeError::not_found("event", &call.id, "id"))
 }
 
 pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {

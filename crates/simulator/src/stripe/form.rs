@@ -1,11 +1,12 @@
 //! Form bodies and queries with bracket nesting.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::error::StripeError;
 
 /// The parameters of a request, in the order they came: `("metadata[order]", "7")`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Params(Vec<(String, String)>);
 
 impl Params {

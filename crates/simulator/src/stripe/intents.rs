@@ -7,7 +7,7 @@ use super::attempt::{attempt, capture as capture_held, keep};
 use super::call::Call;
 use super::error::StripeError;
 use super::form::Params;
-use super::objects::{Intent, Session, Status};
+use super::objects::{Intent, Status};
 use super::state::{Context, StripeState};
 use super::{list, method_types, methods, refunds};
 
@@ -153,7 +153,7 @@ pub(super) fn confirm(state: &mut StripeState, call: &Call) -> Result<Value, Str
     }
     let method = match methods::of_call(state, &call.context, params)? {
         Some(method) => method,
-        None => intent.method.as_ref().and_then(|id| state.methods.get(id)).cloned().ok_or_else(no_method)?,
+        None => intent.method.as_ref().and_then(|id| state.methods.get_owned(id)).ok_or_else(no_method)?,
     };
     intent.return_url = params.owned("return_url").or(intent.return_url);
     intent.receipt_email = params.owned("receipt_email").or(intent.receipt_email);
@@ -169,7 +169,8 @@ pub(super) fn cancel(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     if matches!(intent.status, Status::Succeeded | Status::Canceled) {
         return Err(wrong_status(&intent, "canceled"));
     }
-    if intent.session.as_ref().and_then(|id| state.sessions.get(id)).is_some_and(Session::is_open) {
+    if intent.session.as_ref().and_then(|id| state.sessions.get(id)).is_some_and(|session| session.is_open())
+    {
         let message =
             "You cannot cancel a PaymentIntent of an open Checkout Session. Expire the session instead.";
         return Err(StripeError::unexpected_state(message));
@@ -184,7 +185,7 @@ pub(super) fn cancel_intent(
     reason: Option<String>,
 ) -> Intent {
     let held = intent.latest_charge.as_ref().filter(|_| intent.status == Status::RequiresCapture);
-    if let Some(mut charge) = held.and_then(|id| state.charges.get(id)).cloned() {
+    if let Some(mut charge) = held.and_then(|id| state.charges.get_owned(id)) {
         let lapsed = reason.as_deref() == Some("automatic");
         let (rest, reason) = (charge.amount, lapsed.then_some("expired_uncaptured_charge"));
         refunds::release(state, context, &mut charge, rest, reason);
@@ -225,11 +226,11 @@ pub(super) fn lapse(state: &mut StripeState, context: &Context, id: &str) -> Res
 /// An intent whose money is held.
 pub(super) fn held(state: &StripeState, id: &str) -> Result<Intent, StripeError> {
     let intent =
-        state.intents.get(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
+        state.intents.get_owned(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
     if intent.status == Status::RequiresCapture {
-        return Ok(intent.clone());
+        return Ok(intent);
     }
-    Err(wrong_status(intent, "captured"))
+    Err(wrong_status(&intent, "captured"))
 }
 
 pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
@@ -244,15 +245,15 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
 /// The intent in the path. The browser's key must come with its client secret.
 fn find(state: &StripeState, call: &Call) -> Result<Intent, StripeError> {
     let missing = || StripeError::not_found("payment_intent", &call.id, "intent");
-    let is_its = |intent: &&Intent| call.from_browser || intent.account == call.context.account;
-    let intent = state.intents.get(&call.id).filter(is_its).ok_or_else(missing)?;
+    let is_its = |intent: &Intent| call.from_browser || intent.account == call.context.account;
+    let intent = state.intents.get_owned(&call.id).filter(is_its).ok_or_else(missing)?;
     match call.params.text("client_secret") {
         Some(secret) if secret != intent.client_secret => {
             let message = "The client_secret provided does not match any associated PaymentIntent.";
             Err(StripeError::invalid(message).code("payment_intent_invalid_parameter").param("client_secret"))
         }
         None if call.from_browser => Err(StripeError::missing("client_secret")),
-        _ => Ok(intent.clone()),
+        _ => Ok(intent),
     }
 }
 

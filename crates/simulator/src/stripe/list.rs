@@ -4,9 +4,8 @@ use serde_json::{Value, json};
 
 use super::error::StripeError;
 use super::form::Params;
-use super::objects::{Charge, Intent, Method, Refund, Session};
 use super::state::StripeState;
-use crate::collection::Collection;
+use crate::collection::{Collection, Kept};
 
 /// The parameters every list takes, and some more.
 pub(super) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -17,7 +16,7 @@ pub(super) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// One page of a list.
-pub(super) fn page<T>(
+pub(super) fn page<T: Kept>(
     collection: &Collection<T>,
     params: &Params,
     url: &str,
@@ -39,8 +38,8 @@ pub(super) fn page<T>(
         (older_than, None) => (older_than, false),
         (None, newer_than) => (newer_than, true),
     };
-    let (mut found, has_more) = collection
-        .page(cursor, newer, limit, |object| fits(object).then_some(object))
+    let (mut data, has_more) = collection
+        .page(cursor, newer, limit, None, |object| fits(object).then(|| json(object)))
         .ok_or_else(|| StripeError {
             status: http::StatusCode::BAD_REQUEST,
             ..StripeError::not_found(
@@ -50,9 +49,8 @@ pub(super) fn page<T>(
             )
         })?;
     if newer {
-        found.reverse();
+        data.reverse();
     }
-    let data: Vec<Value> = found.into_iter().map(json).collect();
     Ok(json!({ "object": "list", "data": data, "has_more": has_more, "url": url }))
 }
 
@@ -131,15 +129,16 @@ fn expand_path(state: &StripeState, value: &mut Value, steps: &[&str]) {
 
 /// The newest refunds of a charge, as many as an expanded list shows.
 fn refunds_of(state: &StripeState, charge: &str) -> Value {
-    let all: Vec<&Refund> = state
+    let all: Vec<Value> = state
         .refunds
-        .newest_first()
+        .labeled(Some(charge))
         .filter(|refund| refund.charge == charge)
         .take(SUBLIST_LENGTH + 1)
+        .map(|refund| refund.json())
         .collect();
     json!({
         "object": "list",
-        "data": all.iter().take(SUBLIST_LENGTH).map(|refund| refund.json()).collect::<Vec<_>>(),
+        "data": all.iter().take(SUBLIST_LENGTH).collect::<Vec<_>>(),
         "has_more": all.len() > SUBLIST_LENGTH,
         "url": format!("/v1/charges/{charge}/refunds"),
     })
@@ -147,11 +146,11 @@ fn refunds_of(state: &StripeState, charge: &str) -> Value {
 
 fn whole(state: &StripeState, id: &str) -> Option<Value> {
     match id.split('_').next()? {
-        "pi" => state.intents.get(id).map(Intent::json),
-        "ch" => state.charges.get(id).map(Charge::json),
-        "re" => state.refunds.get(id).map(Refund::json),
-        "pm" => state.methods.get(id).map(Method::json),
-        "cs" => state.sessions.get(id).map(Session::json),
+        "pi" => state.intents.get(id).map(|object| object.json()),
+        "ch" => state.charges.get(id).map(|object| object.json()),
+        "re" => state.refunds.get(id).map(|object| object.json()),
+        "pm" => state.methods.get(id).map(|object| object.json()),
+        "cs" => state.sessions.get(id).map(|object| object.json()),
         "txn" => Some(json!({ "id": id, "object": "balance_transaction" })),
         _ => None,
     }

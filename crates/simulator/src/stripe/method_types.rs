@@ -1,14 +1,16 @@
 //! Kinds of payment methods: which there are, in which currencies, and when each says whether it was paid.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::error::StripeError;
 use super::form::Params;
 use super::state::Context;
+use crate::collection::{Word, word};
 use crate::config::Wire;
 
 /// When a method tells whether it was paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Timing {
     Now,
     /// Days after the customer agreed: the payment is processing meanwhile.
@@ -18,13 +20,16 @@ pub(crate) enum Timing {
 }
 
 /// A kind of payment method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MethodType {
-    pub(crate) name: &'static str,
-    pub(crate) label: &'static str,
+    #[serde(with = "word")]
+    pub(crate) name: Word,
+    #[serde(with = "word")]
+    pub(crate) label: Word,
     pub(crate) timing: Timing,
     /// The only currency it pays in.
-    currency: Option<&'static str>,
+    #[serde(with = "word::optional")]
+    currency: Option<Word>,
 }
 
 pub(crate) const CARD: MethodType = of("card", "Card", Timing::Now, None);

@@ -54,8 +54,8 @@ pub(super) fn of_call(
     params: &Params,
 ) -> Result<Option<Method>, StripeError> {
     if let Some(name) = params.text("payment_method") {
-        let card = match (state.methods.get(name), named(name)) {
-            (Some(method), _) => return Ok(Some(method.clone())),
+        let card = match (state.methods.get_owned(name), named(name)) {
+            (Some(method), _) => return Ok(Some(method)),
             (None, Some(card)) => card,
             (None, None) => return Err(StripeError::not_found("PaymentMethod", name, "payment_method")),
         };

@@ -19,7 +19,7 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     let reason = params.word("reason", &["duplicate", "fraudulent", "requested_by_customer"])?;
     let charge = match (params.text("charge"), params.text("payment_intent")) {
         (Some(id), _) => {
-            state.charges.get(id).ok_or_else(|| StripeError::not_found("charge", id, "charge"))?
+            state.charges.get_owned(id).ok_or_else(|| StripeError::not_found("charge", id, "charge"))?
         }
         (None, Some(id)) => charge_of(state, id)?,
         (None, None) => {
@@ -28,7 +28,6 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
             return Err(StripeError::invalid(message).code("parameter_missing").param("payment_intent"));
         }
     };
-    let charge = charge.clone();
     let amount = params.integer("amount")?;
     let mut metadata = Map::new();
     params.merge_metadata("metadata", &mut metadata)?;
@@ -37,10 +36,10 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
 }
 
 /// The charge that took an intent's money.
-pub(super) fn charge_of<'a>(state: &'a StripeState, intent: &str) -> Result<&'a Charge, StripeError> {
+pub(super) fn charge_of(state: &StripeState, intent: &str) -> Result<Charge, StripeError> {
     let missing = || StripeError::not_found("payment_intent", intent, "payment_intent");
     let found = state.intents.get(intent).ok_or_else(missing)?;
-    let charge = found.latest_charge.as_ref().and_then(|id| state.charges.get(id));
+    let charge = found.latest_charge.as_ref().and_then(|id| state.charges.get_owned(id));
     charge.filter(|charge| charge.status == "succeeded").ok_or_else(|| {
         let message = format!("This PaymentIntent ({intent}) does not have a successful charge to refund.");
         StripeError::unexpected_state(message)
@@ -140,7 +139,7 @@ pub(super) fn finish(
     paid: bool,
 ) -> Result<Refund, StripeError> {
     let mut refund =
-        state.refunds.get(id).ok_or_else(|| StripeError::not_found("refund", id, "refund"))?.clone();
+        state.refunds.get_owned(id).ok_or_else(|| StripeError::not_found("refund", id, "refund"))?;
     if refund.status == "failed" || (paid && refund.status == "succeeded") {
         return Err(StripeError::invalid(format!("The refund has a status of {}.", refund.status)));
     }
@@ -149,7 +148,7 @@ pub(super) fn finish(
     refund.status = if paid { "succeeded" } else { "failed" };
     if !paid {
         refund.failure_reason = Some("expired_or_canceled_card");
-        if let Some(mut charge) = state.charges.get(&refund.charge).cloned() {
+        if let Some(mut charge) = state.charges.get_owned(&refund.charge) {
             charge.amount_refunded -= refund.amount;
             state.charges.put(&charge.id.clone(), charge);
         }
@@ -166,7 +165,7 @@ pub(super) fn finish(
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
     let refund = state.refunds.get(&call.id);
-    refund.map(Refund::json).ok_or_else(|| StripeError::not_found("refund", &call.id, "refund"))
+    refund.map(|refund| refund.json()).ok_or_else(|| StripeError::not_found("refund", &call.id, "refund"))
 }
 
 pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {

@@ -157,7 +157,7 @@ fn expire_open(state: &mut StripeState, context: &Context, mut session: Session)
     session.status = "expired";
     state.expiries.remove(&(session.expires_at, session.id.clone()));
     state.sessions.put(&session.id, session.clone());
-    if let Some(intent) = session.intent.as_ref().and_then(|id| state.intents.get(id)).cloned() {
+    if let Some(intent) = session.intent.as_ref().and_then(|id| state.intents.get_owned(id)) {
         cancel_intent(state, context, intent, Some("automatic".to_owned()));
     }
     state.emit(context, "checkout.session.expired", session.json());
@@ -175,7 +175,7 @@ pub(crate) async fn expire_sessions_forever(api: Api<Stripe>) {
         api.change_and_announce(|state| {
             while let Some((_, id)) = state.expiries.first().filter(|(at, _)| *at <= context.now).cloned() {
                 state.expiries.pop_first();
-                if let Some(session) = state.sessions.get(&id).filter(|session| session.is_open()).cloned() {
+                if let Some(session) = state.sessions.get_owned(&id).filter(Session::is_open) {
                     expire_open(state, &context, session);
                 }
             }
@@ -212,7 +212,7 @@ pub(super) fn pay(
             (kind, Card::named("0000", Behavior::Approve))
         }
     };
-    let begun = session.intent.as_ref().and_then(|id| state.intents.get(id)).cloned();
+    let begun = session.intent.as_ref().and_then(|id| state.intents.get_owned(id));
     let intent = match begun {
         Some(intent) => intent,
         None => begin(state, context, session)?,
@@ -241,5 +241,5 @@ fn begin(state: &mut StripeState, context: &Context, mut session: Session) -> Re
 }
 
 pub(super) fn find(state: &StripeState, id: &str) -> Result<Session, StripeError> {
-    state.sessions.get(id).cloned().ok_or_else(|| StripeError::not_found("checkout.session", id, "session"))
+    state.sessions.get_owned(id).ok_or_else(|| StripeError::not_found("checkout.session", id, "session"))
 }

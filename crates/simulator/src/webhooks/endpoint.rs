@@ -1,12 +1,14 @@
 //! A webhook endpoint as its provider keeps it.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::calendar;
+use crate::collection::Kept;
 use crate::config::{WebhookTarget, Wire};
 use crate::ids::Ids;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Endpoint {
     pub(crate) id: String,
     /// Where it sends what, and how it signs.
@@ -23,6 +25,8 @@ pub(crate) struct Endpoint {
     pub(crate) api_version: Option<String>,
     pub(crate) idempotency_key: Option<String>,
 }
+
+impl Kept for Endpoint {}
 
 impl Endpoint {
     pub(crate) fn new(ids: &Ids, target: WebhookTarget) -> Self {

@@ -1,22 +1,27 @@
 //! What ACH transfers alone have.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::transfer::{Rail, Transfer};
+use crate::collection::{Class, Word, as_text, word};
 
 /// An entry to or, with a negative amount, from a bank account.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Ach {
     pub(crate) addenda: Value,
     pub(crate) company_descriptive_date: Option<String>,
     pub(crate) company_discretionary_data: Option<String>,
     pub(crate) company_entry_description: Option<String>,
     pub(crate) company_name: Option<String>,
-    pub(crate) destination_account_holder: &'static str,
-    pub(crate) funding: &'static str,
+    #[serde(with = "word")]
+    pub(crate) destination_account_holder: Word,
+    #[serde(with = "word")]
+    pub(crate) funding: Word,
     pub(crate) individual_id: Option<String>,
     pub(crate) individual_name: Option<String>,
-    pub(crate) standard_entry_class_code: &'static str,
+    #[serde(with = "word")]
+    pub(crate) standard_entry_class_code: Word,
     pub(crate) statement_descriptor: String,
     pub(crate) preferred: EffectiveDate,
     pub(crate) settled_at: Option<String>,
@@ -25,10 +30,12 @@ pub(crate) struct Ach {
 }
 
 /// When the caller wants an entry to settle.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct EffectiveDate {
+    #[serde(with = "as_text")]
     pub(crate) date: Option<jiff::civil::Date>,
-    pub(crate) schedule: Option<&'static str>,
+    #[serde(with = "word::optional")]
+    pub(crate) schedule: Option<Word>,
 }
 
 impl Rail for Ach {
@@ -75,6 +82,14 @@ impl Rail for Ach {
             "standard_entry_class_code": ach.standard_entry_class_code,
             "settlement_schedule": ach.preferred.schedule,
         })
+    }
+
+    fn class(transfer: &Transfer<Self>) -> Class {
+        match transfer.status {
+            "returned" => Class::Returned,
+            _ if transfer.is_settled() => Class::Done,
+            _ => Class::Open,
+        }
     }
 }
 

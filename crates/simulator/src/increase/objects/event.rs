@@ -1,15 +1,25 @@
 //! The Event object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collection::{Kept, Word, word};
+
 /// Something happened to an object; the object itself has to be fetched.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Event {
     pub(crate) id: String,
     pub(crate) category: String,
     pub(crate) object_id: String,
     pub(crate) created_at: String,
-    pub(crate) object_type: &'static str,
+    #[serde(with = "word")]
+    pub(crate) object_type: Word,
+}
+
+impl Kept for Event {
+    fn label(&self) -> Option<&str> {
+        Some(&self.object_id)
+    }
 }
 
 impl Event {

@@ -1,11 +1,13 @@
 //! What payments by FedNow alone have.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::transfer::{Rail, Transfer};
+use crate::collection::Class;
 
 /// A payment that arrives within seconds or is rejected, and never comes back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct FedNow {
     pub(crate) source_account_number_id: String,
     pub(crate) creditor_name: String,
@@ -44,5 +46,9 @@ impl Rail for FedNow {
             "debtor_name": fednow.debtor_name,
             "unstructured_remittance_information": fednow.remittance,
         })
+    }
+
+    fn class(transfer: &Transfer<Self>) -> Class {
+        if transfer.status == "complete" { Class::Done } else { Class::Open }
     }
 }

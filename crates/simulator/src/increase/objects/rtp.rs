@@ -1,11 +1,13 @@
 //! What real-time payments alone have.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::transfer::{Rail, Transfer};
+use crate::collection::Class;
 
 /// A payment that arrives within seconds or is rejected, and never comes back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Rtp {
     pub(crate) source_account_number_id: String,
     pub(crate) creditor_name: String,
@@ -40,5 +42,9 @@ impl Rail for Rtp {
             "debtor_name": rtp.debtor_name,
             "unstructured_remittance_information": rtp.remittance,
         })
+    }
+
+    fn class(transfer: &Transfer<Self>) -> Class {
+        if transfer.status == "complete" { Class::Done } else { Class::Open }
     }
 }

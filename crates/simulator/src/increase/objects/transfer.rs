@@ -2,16 +2,20 @@
 
 use std::fmt::Debug;
 
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collection::{Class, Kept, Word, word};
 use crate::increase::bank::last_four;
 use crate::increase::error::IncreaseError;
 
 /// A transfer between our account and another; `on_rail` is what its rail alone knows.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Transfer<R> {
     pub(crate) id: String,
-    pub(crate) status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
     pub(crate) account_id: String,
     pub(crate) account_number: String,
     pub(crate) routing_number: String,
@@ -29,7 +33,7 @@ pub(crate) struct Transfer<R> {
 }
 
 /// How money travels.
-pub(crate) trait Rail: Debug + Clone {
+pub(crate) trait Rail: Debug + Clone + Serialize + DeserializeOwned {
     /// The type of its transfers on the wire, and the beginning of their ids.
     const TYPE: &'static str;
     /// What a transfer is called in messages.
@@ -43,6 +47,18 @@ pub(crate) trait Rail: Debug + Clone {
     fn json(&self) -> Value;
     /// The same for the control interface.
     fn summary(transfer: &Transfer<Self>) -> Value;
+    /// What the control interface counts a transfer as.
+    fn class(transfer: &Transfer<Self>) -> Class;
+}
+
+impl<R: Rail> Kept for Transfer<R> {
+    fn label(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
+    }
+
+    fn class(&self) -> Class {
+        R::class(self)
+    }
 }
 
 impl<R: Rail> Transfer<R> {

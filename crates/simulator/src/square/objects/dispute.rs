@@ -1,22 +1,31 @@
 //! The Dispute object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collection::{Kept, Word, word};
 use crate::square::body::Money;
 
 /// A payment the customer contests.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Dispute {
     pub(crate) id: String,
     pub(crate) money: Money,
     pub(crate) reason: String,
-    pub(crate) state: &'static str,
+    #[serde(with = "word")]
+    pub(crate) state: Word,
     pub(crate) due_at: String,
     pub(crate) payment_id: String,
     pub(crate) location_id: String,
     pub(crate) created_at: String,
     pub(crate) updated_at: String,
     pub(crate) version: i64,
+}
+
+impl Kept for Dispute {
+    fn label(&self) -> Option<&str> {
+        Some(&self.payment_id)
+    }
 }
 
 impl Dispute {

@@ -1,9 +1,12 @@
 //! The PaymentLink object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collection::Kept;
+
 /// A page that sells one order.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Link {
     pub(crate) id: String,
     pub(crate) order_id: String,
@@ -17,6 +20,8 @@ pub(crate) struct Link {
     pub(crate) pre_populated: Option<Value>,
     pub(crate) url: String,
 }
+
+impl Kept for Link {}
 
 impl Link {
     pub(crate) fn json(&self) -> Value {

@@ -1,16 +1,19 @@
 //! The Order object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collection::{Kept, Word, word};
 use crate::square::body::Money;
 
 /// What is bought.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) id: String,
     pub(crate) location_id: String,
     pub(crate) total: Money,
-    pub(crate) state: &'static str,
+    #[serde(with = "word")]
+    pub(crate) state: Word,
     pub(crate) line_items: Vec<Value>,
     pub(crate) reference_id: Option<String>,
     pub(crate) metadata: Option<Value>,
@@ -19,6 +22,8 @@ pub(crate) struct Order {
     pub(crate) updated_at: String,
     pub(crate) version: u64,
 }
+
+impl Kept for Order {}
 
 impl Order {
     /// What is left to be paid.

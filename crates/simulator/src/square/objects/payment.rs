@@ -1,23 +1,27 @@
 //! The Payment object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::card::{Brand, Card};
+use crate::collection::{Class, Kept, Word, word};
 use crate::square::body::Money;
 
 /// A payment, from the moment a card was tried.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Payment {
     pub(crate) id: String,
     pub(crate) money: Money,
-    pub(crate) status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) order_id: String,
     pub(crate) reference_id: Option<String>,
     pub(crate) refunded: i64,
     pub(crate) buyer_email: Option<String>,
     pub(crate) card: Card,
-    pub(crate) card_status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) card_status: Word,
     pub(crate) created_at: String,
     pub(crate) customer_id: Option<String>,
     pub(crate) delay_duration: String,
@@ -29,6 +33,16 @@ pub(crate) struct Payment {
     pub(crate) statement: Option<String>,
     pub(crate) updated_at: String,
     pub(crate) version: u64,
+}
+
+impl Kept for Payment {
+    fn label(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
+    }
+
+    fn class(&self) -> Class {
+        if matches!(self.status, "COMPLETED" | "APPROVED") { Class::Done } else { Class::Open }
+    }
 }
 
 impl Payment {

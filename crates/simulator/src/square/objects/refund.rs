@@ -1,16 +1,19 @@
 //! The Refund object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collection::{Kept, Word, word};
 use crate::square::body::Money;
 
 /// Money on its way back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Refund {
     pub(crate) id: String,
     pub(crate) money: Money,
     pub(crate) payment_id: String,
-    pub(crate) status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) created_at: String,
     pub(crate) location_id: String,
@@ -18,6 +21,8 @@ pub(crate) struct Refund {
     pub(crate) reason: Option<String>,
     pub(crate) updated_at: String,
 }
+
+impl Kept for Refund {}
 
 impl Refund {
     pub(crate) fn json(&self) -> Value {

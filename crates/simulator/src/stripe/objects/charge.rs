@@ -1,20 +1,23 @@
 //! The Charge object: one attempt to take an intent's money.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::method::{Method, no_address};
+use crate::collection::{Class, Kept, Word, word};
 
 /// How long a card's money is held.
 const HELD_SECONDS: i64 = 7 * 86_400;
 
 /// One attempt.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Charge {
     pub(crate) id: String,
     pub(crate) amount: i64,
     pub(crate) amount_refunded: i64,
     pub(crate) intent: String,
-    pub(crate) status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
     pub(crate) amount_captured: i64,
     /// What was held and is not anymore, without having been captured.
     pub(crate) released: i64,
@@ -29,6 +32,12 @@ pub(crate) struct Charge {
     pub(crate) method: Method,
     pub(crate) receipt_email: Option<String>,
     pub(crate) receipt_url: String,
+}
+
+impl Kept for Charge {
+    fn class(&self) -> Class {
+        if self.status == "succeeded" { Class::Done } else { Class::Open }
+    }
 }
 
 impl Charge {

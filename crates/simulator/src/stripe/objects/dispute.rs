@@ -1,9 +1,12 @@
 //! The Dispute object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collection::{Kept, Word, word};
+
 /// A charge the customer contests.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Dispute {
     pub(crate) id: String,
     pub(crate) amount: i64,
@@ -12,7 +15,14 @@ pub(crate) struct Dispute {
     pub(crate) currency: String,
     pub(crate) intent: String,
     pub(crate) reason: String,
-    pub(crate) status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
+}
+
+impl Kept for Dispute {
+    fn label(&self) -> Option<&str> {
+        Some(&self.charge)
+    }
 }
 
 impl Dispute {

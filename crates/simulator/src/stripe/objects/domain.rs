@@ -1,14 +1,23 @@
 //! The PaymentMethodDomain object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::collection::Kept;
+
 /// A web domain that wallets are shown on.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Domain {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) enabled: bool,
     pub(crate) created: i64,
+}
+
+impl Kept for Domain {
+    fn label(&self) -> Option<&str> {
+        Some(&self.name)
+    }
 }
 
 impl Domain {

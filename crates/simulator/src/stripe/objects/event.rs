@@ -1,16 +1,21 @@
 //! The Event object.
 
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 use serde_json::Value;
 
+use crate::collection::Kept;
+
 /// An event as it was sent. The text is kept rather than the tree: there are many, and few are read again.
-#[derive(Debug)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Event {
     pub(crate) kind: String,
     pub(crate) created: i64,
     pub(crate) text: Arc<str>,
 }
+
+impl Kept for Event {}
 
 impl Event {
     pub(crate) fn json(&self) -> Value {

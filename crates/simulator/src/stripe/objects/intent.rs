@@ -1,9 +1,12 @@
 //! The PaymentIntent object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::collection::Kept;
+
 /// Where an intent stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Status {
     RequiresPaymentMethod,
     RequiresConfirmation,
@@ -29,7 +32,7 @@ impl Status {
 }
 
 /// A payment on its way.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Intent {
     pub(crate) id: String,
     pub(crate) amount: i64,
@@ -65,6 +68,8 @@ pub(crate) struct Intent {
     /// The connected account it was made for.
     pub(crate) account: Option<String>,
 }
+
+impl Kept for Intent {}
 
 impl Intent {
     pub(crate) fn json(&self) -> Value {

@@ -1,12 +1,14 @@
 //! The PaymentMethod object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::card::{Brand, Card};
+use crate::collection::Kept;
 use crate::stripe::method_types::MethodType;
 
 /// A card, a bank account or a voucher that can be paid with.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Method {
     pub(crate) id: String,
     pub(crate) kind: MethodType,
@@ -23,6 +25,8 @@ fn brand(card: &Card) -> &'static str {
         Brand::Discover => "discover",
     }
 }
+
+impl Kept for Method {}
 
 impl Method {
     pub(crate) fn kind(&self) -> &'static str {

@@ -1,23 +1,34 @@
 //! The Refund object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::collection::{Kept, Word, word};
+
 /// Money on its way back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Refund {
     pub(crate) id: String,
     pub(crate) amount: i64,
     pub(crate) currency: String,
     pub(crate) charge: String,
     pub(crate) intent: String,
-    pub(crate) status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) created: i64,
-    pub(crate) failure_reason: Option<&'static str>,
+    #[serde(with = "word::optional")]
+    pub(crate) failure_reason: Option<Word>,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) reason: Option<String>,
     /// Whether it gives back money that was taken; otherwise it only releases what was held.
     pub(crate) moves_balance: bool,
+}
+
+impl Kept for Refund {
+    fn label(&self) -> Option<&str> {
+        Some(&self.charge)
+    }
 }
 
 impl Refund {

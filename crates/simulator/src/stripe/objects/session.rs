@@ -1,16 +1,19 @@
 //! The checkout Session object.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::collection::{Kept, Word, word};
 use crate::stripe::form::Params;
 
 /// A visit to the hosted page.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) amount: i64,
     pub(crate) currency: String,
-    pub(crate) status: &'static str,
+    #[serde(with = "word")]
+    pub(crate) status: Word,
     pub(crate) intent: Option<String>,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) idempotency_key: Option<String>,
@@ -31,6 +34,8 @@ pub(crate) struct Session {
     /// The connected account it was made for.
     pub(crate) account: Option<String>,
 }
+
+impl Kept for Session {}
 
 impl Session {
     pub(crate) fn is_open(&self) -> bool {
