@@ -220,8 +220,8 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
     }
 }
 
-/// Twice as many as SQLite has readers.
-const MIN_BLOCKING_THREADS: usize = 8;
+/// For SQLite's four readers, and two for whatever else may block.
+const MIN_BLOCKING_THREADS: usize = 6;
 
 fn within_runtime(work: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
     // Each thread has memory of its own, and more than these only wait for the same disk.

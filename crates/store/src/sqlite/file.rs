@@ -23,6 +23,9 @@ const LOG_BYTES_KEPT: i64 = 128 * 1024 * 1024;
 /// in the operating system's cache. With 64 MiB transfers were no faster.
 const WRITER_CACHE_KIB: i64 = 16 * 1024;
 
+/// The same for a connection that reads: little, because it drops all of it whenever something was written since its last read.
+const READER_CACHE_KIB: i64 = 512;
+
 /// Below this, the disk is soon full.
 const LITTLE_ROOM_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -95,7 +98,9 @@ impl ServedFile {
 
     /// A connection that cannot write.
     pub(super) fn reader(&self) -> Result<SqliteSession, Fault> {
-        self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)
+        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
+        connection.pragma_update(None, "cache_size", -READER_CACHE_KIB)?;
+        Ok(connection)
     }
 
     fn connect(&self, flags: OpenFlags) -> Result<SqliteSession, Fault> {
