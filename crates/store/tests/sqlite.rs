@@ -25,7 +25,7 @@ use tollgate_store::{
         erasure::{CANARY, somebody},
         minor,
         outbox_samples::{SUCCEEDED, attempted},
-        samples::due,
+        samples::{card, due},
         transfer_samples::{ach, fees},
         upgrade,
         wallet::books_balance,
@@ -427,6 +427,41 @@ async fn what_was_there_before_is_found_and_counted() {
     folder.stranger().execute_batch(order).unwrap();
     folder.stranger().execute_batch(upgrade::UNDO).unwrap();
     upgrade::after(&nodes(&folder.open().await), &before).await;
+}
+
+/// As versions wrote them that had a row for each line, and later one for each change.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn lines_of_earlier_versions_come_before_the_newer_ones() {
+    let folder = Folder::new();
+    let nodes = nodes(&folder.open().await);
+    let environment = nodes.environment().await.id;
+    let id = nodes.payment(environment).await;
+    let change = nodes.full_change(0, "evt_1");
+    nodes.change(environment, id, &change).await;
+    let new = nodes.two.timeline(environment, card(id)).await.unwrap();
+    assert_eq!(new, change.entries);
+    let lines = r#"[{"id":"00000000000000000000000000000002","kind":"status","at":7,"request":"none","detail":{"to":"a"}},
+        {"id":"00000000000000000000000000000003","kind":"webhook","detail":{"type":"b"}}]"#;
+    for (number, kind, request, detail) in
+        [(1_u8, "status", None, r#"{"to":"first"}"#), (3, "lines", Some("req_3"), lines)]
+    {
+        let mut name = [0; 16];
+        name[15] = number;
+        let sql = "INSERT INTO timeline (environment_id, method, reference, id, at, kind, request, detail)
+             VALUES (?1, 'web_card', ?2, ?3, 5, ?4, ?5, ?6)";
+        let values = rusqlite::params![environment.to_bytes(), id.to_bytes(), name, kind, request, detail];
+        folder.stranger().execute(sql, values).unwrap();
+    }
+    let all = nodes.two.timeline(environment, card(id)).await.unwrap();
+    let read: Vec<_> = all
+        .iter()
+        .map(|line| (line.at.unix_millis(), line.request.as_deref(), line.detail.as_str()))
+        .take(3)
+        .collect();
+    let expected =
+        [(5, None, r#"{"to":"first"}"#), (7, None, r#"{"to":"a"}"#), (5, Some("req_3"), r#"{"type":"b"}"#)];
+    assert_eq!(read, expected);
+    assert_eq!(all[3..], new);
 }
 
 /// Looking for work writes nothing while there is none, also where much waits for one who rests.

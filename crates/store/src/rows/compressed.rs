@@ -88,7 +88,10 @@ mod tests {
     #[test]
     fn the_dictionary_stays_as_it_is() {
         let digest: [u8; 32] = Sha256::digest(DICTIONARY).into();
-        assert_eq!(uuid::Uuid::from_slice(&digest[..16]).unwrap().simple().to_string(), "a643f472af064ba6d3a83da74c48dae8");
+        assert_eq!(
+            uuid::Uuid::from_slice(&digest[..16]).unwrap().simple().to_string(),
+            "a643f472af064ba6d3a83da74c48dae8"
+        );
     }
 
     #[test]
