@@ -28,6 +28,8 @@ const RETRY_TIMEOUT: u32 = 2;
 const SMALL_DISK: &str = "2g";
 const DATABASE: &str = "tollgate";
 const READY_WITHIN: Duration = Duration::from_mins(2);
+/// What runs and does not follow by then needs help.
+const STREAMS_WITHIN: Duration = Duration::from_secs(45);
 const POLL: Duration = Duration::from_millis(100);
 
 /// What the cluster is started with.
@@ -161,28 +163,53 @@ impl Cluster {
                 return Ok(roles);
             }
             if Instant::now() > deadline {
-                let logs: Vec<String> =
-                    self.nodes.iter().map(|node| launch::last_lines(&node.log())).collect();
-                let limit = READY_WITHIN.as_secs();
-                return Err(
-                    format!("the cluster did not recover within {limit} s\n{}", logs.join("\n--\n")).into()
-                );
+                return Err(self.not_recovered());
             }
             tokio::time::sleep(POLL).await;
         }
     }
 
+    fn not_recovered(&self) -> Fault {
+        let logs: Vec<String> = self.nodes.iter().map(|node| launch::last_lines(&node.log())).collect();
+        let limit = READY_WITHIN.as_secs();
+        format!("the cluster did not recover within {limit} s\n{}", logs.join("\n--\n")).into()
+    }
+
     /// Waits until all nodes run, replicate, and would survive the loss of any one of them.
     pub(crate) async fn wait_whole(&self) -> Result<Roles, Fault> {
+        let begun = Instant::now();
+        let mut is_copied_anew = false;
         loop {
             let roles = self.wait(|roles| roles.whole).await?;
             // Patroni's list keeps a node for a while after its death.
             let looking = streaming(self.node(roles.leader)?.server);
             let streaming = tokio::time::timeout(Duration::from_secs(2), looking).await;
-            if matches!(streaming, Ok(Ok(count)) if count + 1 == NODES) {
+            let streaming = streaming.map_err(Fault::from).flatten();
+            if streaming.as_ref().is_ok_and(|standbys| standbys.len() + 1 == NODES) {
                 return Ok(roles);
             }
+            if begun.elapsed() > READY_WITHIN {
+                return Err(self.not_recovered());
+            }
+            if begun.elapsed() > STREAMS_WITHIN && !is_copied_anew {
+                is_copied_anew = true;
+                self.copy_anew(roles.leader, &streaming.unwrap_or_default()).await;
+            }
             tokio::time::sleep(POLL).await;
+        }
+    }
+
+    /// What an operator does with a standby that has come back and does not follow: `patronictl reinit`.
+    async fn copy_anew(&self, leader: usize, streaming: &[String]) {
+        for (number, node) in self.nodes.iter().enumerate() {
+            if number != leader && !streaming.contains(&node.name) {
+                eprintln!("{} does not follow the leader; it is copied anew", node.name);
+                let body = r#"{"force":true}"#;
+                let asked = call(node.rest, "POST", "/reinitialize", body);
+                if !matches!(tokio::time::timeout(Duration::from_secs(5), asked).await, Ok(Ok(_))) {
+                    eprintln!("{} could not be asked to", node.name);
+                }
+            }
         }
     }
 }
@@ -196,10 +223,11 @@ pub(crate) async fn connect(server: SocketAddr) -> Result<tokio_postgres::Client
     Ok(client)
 }
 
-/// How many standbys a leader sends to.
-async fn streaming(server: SocketAddr) -> Result<usize, Fault> {
+/// The standbys that a leader sends to.
+async fn streaming(server: SocketAddr) -> Result<Vec<String>, Fault> {
     let sql = "SELECT application_name FROM pg_stat_replication WHERE state = 'streaming'";
-    Ok(connect(server).await?.query(sql, &[]).await?.len())
+    let rows = connect(server).await?.query(sql, &[]).await?;
+    Ok(rows.iter().map(|row| row.try_get(0)).collect::<Result<_, _>>()?)
 }
 
 impl Node {
@@ -454,13 +482,19 @@ fn as_account(command: &mut Command, account: Option<(u32, u32)>) {
     }
 }
 
-/// `GET`, for servers that speak HTTP/1.0 and close.
+/// `GET`, with JSON for an answer.
 async fn ask(address: SocketAddr, path: &str) -> Result<Value, Fault> {
+    Ok(serde_json::from_slice(&call(address, "GET", path, "").await?)?)
+}
+
+/// The body of an answer, from a server that speaks HTTP/1.0 and closes.
+async fn call(address: SocketAddr, method: &str, path: &str, body: &str) -> Result<Vec<u8>, Fault> {
     let mut stream = TcpStream::connect(address).await?;
-    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).await?;
+    let head = format!("{method} {path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
+    stream.write_all(format!("{head}{body}").as_bytes()).await?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await?;
     let body = answer.windows(4).position(|window| window == b"\r\n\r\n");
     let body = body.and_then(|place| answer.get(place + 4..)).ok_or("an answer without a body")?;
-    Ok(serde_json::from_slice(body)?)
+    Ok(body.to_vec())
 }
