@@ -1,5 +1,7 @@
 //! Lists, claims and books read only their part of a table.
 
+use std::time::Duration;
+
 use tollgate_domain::{PaymentMethod, card::Preparation, transaction::Status};
 use tollgate_engine::ports::{AuditScope, PaymentFilter, ProviderEventState, TransactionFilter};
 use tollgate_store::conformance::{at, samples::card, transfer_samples::ach};
@@ -158,11 +160,28 @@ const FILL: &str = "INSERT INTO ledger_postings
         SELECT sum(e.amount_minor) FROM posting_entries e WHERE e.account = a.account);
     ANALYZE";
 
+const MOST_SECONDS: u32 = 120;
+
 /// How many postings and entries of their indexes were read, as the server counts it.
 async fn postings_read(database: &Database) -> i64 {
     let sql = "SELECT ((SELECT sum(seq_tup_read) FROM pg_stat_user_tables WHERE relname = 'ledger_postings')
                    + (SELECT sum(idx_tup_read) FROM pg_stat_user_indexes WHERE relname = 'ledger_postings'))::bigint";
     database.count(sql).await
+}
+
+/// What an audit has seen ends at the oldest transaction that is open anywhere on the server, and other tests have some.
+async fn wait_for_older_transactions(database: &Database) {
+    let sql = "SELECT (SELECT count(*) FROM ledger_postings
+                   WHERE written_by >= pg_snapshot_xmin(pg_current_snapshot()))";
+    // A session that ends before anything is counted.
+    let visitor = database.visitor().await;
+    for _ in 0..MOST_SECONDS {
+        if visitor.query_one(sql, &[]).await.unwrap().get::<_, i64>(0) == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    panic!("a transaction is open for longer than {MOST_SECONDS} s");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -180,6 +199,7 @@ async fn the_entries_of_a_posting_are_read_with_it() {
         let (scope, transfer, currency) = made.unwrap();
         with_sessions(database, async |nodes| {
             database.visitor().await.batch_execute(FILL).await.unwrap();
+            wait_for_older_transactions(database).await;
             let all = nodes.two.audit(AuditScope::Everything, at(1)).await.unwrap();
             assert_eq!((all.findings.len(), all.postings), (0, 20_002));
         })
