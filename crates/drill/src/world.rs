@@ -288,7 +288,7 @@ impl World {
                 open.extend(self.listed(list).await?);
             }
             let keyless = self.keyless().await?;
-            open.retain(|payment| !keyless.contains(&text(payment, "serviceReference")));
+            open.retain(|payment| !keyless.contains(&reference(payment)));
             if open.is_empty() || began.elapsed() > SETTLED_WITHIN {
                 return Ok(began.elapsed());
             }
@@ -300,7 +300,7 @@ impl World {
     async fn keyless(&self) -> Result<BTreeSet<String>, Fault> {
         let mut waiting = self.listed("transfers/waiting").await?;
         waiting.retain(|transfer| transfer.to_string().contains("bank details cannot be decrypted"));
-        Ok(waiting.iter().map(|transfer| text(transfer, "serviceReference")).collect())
+        Ok(waiting.iter().map(reference).collect())
     }
 
     /// The three records.
@@ -366,6 +366,11 @@ impl World {
     }
 }
 
+/// Of a payment or transaction as lists have it, or of a transfer, which has its transaction inside.
+fn reference(listed: &Value) -> String {
+    text(listed.get("transaction").unwrap_or(listed), "serviceReference")
+}
+
 fn is_transfer(transaction: &Value) -> bool {
     text(transaction, "paymentMethod") == "ach"
 }
@@ -384,4 +389,18 @@ async fn pause(process: u32) {
 pub(crate) fn open_for_others(directory: &Path) -> Result<(), Fault> {
     use std::os::unix::fs::PermissionsExt as _;
     Ok(std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o711))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_transfer_has_the_reference_of_its_transaction() {
+        let transfer = json!({"transaction": {"serviceReference": "ach_1"}, "waitingFor": "somebody"});
+        assert_eq!(reference(&transfer), "ach_1");
+        assert_eq!(reference(&json!({"serviceReference": "pay_1"})), "pay_1");
+    }
 }
