@@ -187,25 +187,23 @@ const TABLES: [Table; 11] = [
     },
     Table {
         name: "search_terms",
-        pattern: "method = 'web_card' AND i % 2 = 0",
+        pattern: "place IN (SELECT id FROM pattern_card_payments) AND i % 2 = 0",
         changes: &[
             ("place", "n.id"),
-            ("reference", "n.id"),
             (
                 "term",
-                "CASE WHEN s.term LIKE 'amount:%' THEN 'amount:' || (n.amount + CAST(substr(s.term, 8) AS BIGINT) - 125000) WHEN s.term LIKE '%a-1001' THEN s.term || '-' || n.i ELSE s.term END",
+                "CASE WHEN s.term LIKE 'amount:%' THEN 'amount:' || (n.amount + CAST(substr(s.term, 8) AS BIGINT) - 125000) WHEN s.term LIKE 'text:a-1001%' THEN replace(s.term, 'a-1001', 'a-1001-' || n.i) ELSE s.term END",
             ),
         ],
     },
     Table {
         name: "search_terms",
-        pattern: "method = 'ach' AND i % 2 = 1",
+        pattern: "place IN (SELECT id FROM pattern_transactions) AND i % 2 = 1",
         changes: &[
             ("place", "n.id2"),
-            ("reference", "n.reference"),
             (
                 "term",
-                "CASE WHEN s.term LIKE 'amount:%' THEN 'amount:' || (n.amount + CAST(substr(s.term, 8) AS BIGINT) - 12500) WHEN s.term LIKE '%a-1002' THEN s.term || '-' || n.i ELSE s.term END",
+                "CASE WHEN s.term LIKE 'amount:%' THEN 'amount:' || (n.amount + CAST(substr(s.term, 8) AS BIGINT) - 12500) WHEN s.term LIKE 'text:a-1002%' THEN replace(s.term, 'a-1002', 'a-1002-' || n.i) ELSE s.term END",
             ),
         ],
     },

@@ -4,7 +4,10 @@
 
 use std::collections::HashSet;
 
-use crate::money::{Minor, Principal};
+use crate::{
+    id::RequestId,
+    money::{Minor, Principal},
+};
 
 /// Longer texts are cut off, in characters: the index is for names and numbers, not for letters.
 const LONGEST: usize = 120;
@@ -13,6 +16,11 @@ const MOST: usize = 48;
 /// Words of a description that a payment is found by, and how long they are at least.
 const MAX_WORDS: usize = 8;
 const MIN_WORD_LENGTH: usize = 3;
+/// Between a value of the metadata and its key; no value has this character.
+const BEFORE_KEY: char = '\u{1f}';
+/// A payment gets its ID at most so many milliseconds before or after the request that makes it, or else it has a term.
+const REQUEST_BEFORE: u64 = 10_000;
+const REQUEST_AFTER: u64 = 1_000;
 
 /// What a payment is found by.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +33,7 @@ pub struct SearchFields<'a> {
     pub customer: Vec<&'a str>,
     /// Names that providers have for it.
     pub provider_references: Vec<&'a str>,
-    /// The request that made it.
+    /// The request that made it, if that is not [found by its ID](made_by).
     pub request: Option<&'a str>,
     /// The caller's description: found by its words.
     pub description: Option<&'a str>,
@@ -57,7 +65,6 @@ impl SearchFields<'_> {
         // Last: where there are too many, it is these that go.
         for (key, value) in &self.metadata {
             terms.extend(metadata_term(key, value));
-            terms.extend(text_term(value));
         }
         let mut seen = HashSet::new();
         terms.retain(|term| seen.insert(term.clone()));
@@ -76,12 +83,22 @@ pub fn customer_term(name: &str) -> Option<String> {
     plain(name).map(|name| format!("customer:{name}"))
 }
 
-/// By an entry of the metadata.
+/// By an entry of the metadata. Begins with [`value_prefix`].
 pub fn metadata_term(key: &str, value: &str) -> Option<String> {
+    Some(value_prefix(value)? + &plain(key)?)
+}
+
+/// What the terms of all metadata with this value begin with, whatever its key.
+pub fn value_prefix(value: &str) -> Option<String> {
+    plain(value).map(|value| format!("text:{value}{BEFORE_KEY}"))
+}
+
+/// As earlier versions kept an entry of the metadata, beside a term for the value alone.
+pub fn earlier_metadata_term(key: &str, value: &str) -> Option<String> {
     Some(format!("metadata:{}={}", plain(key)?, plain(value)?))
 }
 
-/// By a value of the metadata whatever its key, or a provider's name for it.
+/// By a word of the description, or a provider's name for it.
 pub fn text_term(text: &str) -> Option<String> {
     plain(text).map(|text| format!("text:{text}"))
 }
@@ -90,6 +107,23 @@ pub fn text_term(text: &str) -> Option<String> {
 pub fn last_four_term(digits: &str) -> Option<String> {
     let is_four = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_four.then(|| format!("last4:{digits}"))
+}
+
+/// The first and the last ID that a payment made by this request can have, if it was made soon. Both IDs begin with the time.
+pub fn made_by(request: RequestId) -> ([u8; 16], [u8; 16]) {
+    const RANDOM_BITS: u32 = 80;
+    let bits = u128::from_be_bytes(request.to_bytes());
+    let (earlier, later) =
+        (u128::from(REQUEST_AFTER) << RANDOM_BITS, u128::from(REQUEST_BEFORE) << RANDOM_BITS);
+    (bits.saturating_sub(earlier).to_be_bytes(), bits.saturating_add(later).to_be_bytes())
+}
+
+/// Whether a payment with this ID needs no term to be found by the request that made it.
+pub fn is_made_soon(request: &str, id: [u8; 16]) -> bool {
+    request.parse().is_ok_and(|request| {
+        let (first, last) = made_by(request);
+        (first..=last).contains(&id)
+    })
 }
 
 /// In lower case, with single spaces, and not too long.
@@ -102,6 +136,7 @@ fn plain(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Timestamp, id::PaymentId};
 
     #[test]
     fn what_is_kept_is_what_is_asked_for() {
@@ -122,7 +157,6 @@ mod tests {
             customer_term("LOVELACE"),
             customer_term("ada@example.com"),
             metadata_term("orderid", "a-17"),
-            text_term("a-17"),
             text_term("PI_123"),
             text_term("req_01"),
             text_term("order"),
@@ -132,11 +166,27 @@ mod tests {
         ] {
             assert!(terms.contains(&asked.clone().unwrap()), "{asked:?} in {terms:?}");
         }
-        assert_eq!(terms.len(), 16, "{terms:?}");
+        assert!(metadata_term("orderId", "A-17").unwrap().starts_with(&value_prefix("a-17").unwrap()));
+        assert_eq!(terms.len(), 15, "{terms:?}");
         let keys: Vec<String> = (0..100).map(|number| format!("key {number}")).collect();
         let metadata = keys.iter().map(|key| (key.as_str(), "value")).collect();
         let terms = SearchFields { metadata, ..payment }.terms();
         assert!(terms.len() == MOST && terms.contains(&text_term("req_01").unwrap()), "{terms:?}");
+    }
+
+    #[test]
+    fn a_payment_that_is_made_soon_is_found_by_its_request() {
+        let request = RequestId::new(Timestamp::from_unix_millis(1_000_000), [7; 10]);
+        let made = |millis| PaymentId::new(Timestamp::from_unix_millis(millis), [9; 10]).to_bytes();
+        for (millis, is_soon) in
+            [(998_000, false), (999_500, true), (1_000_000, true), (1_009_000, true), (1_011_000, false)]
+        {
+            assert_eq!(is_made_soon(&request.to_string(), made(millis)), is_soon, "{millis}");
+        }
+        assert!(!is_made_soon("a caller's own", made(1_000_000)));
+        let first = RequestId::from_bytes([0; 16]);
+        let last = RequestId::from_bytes([255; 16]);
+        assert_eq!((made_by(first).0, made_by(last).1), ([0; 16], [255; 16]));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use tollgate_domain::{
     PaymentMethod, ServiceReference, Timestamp,
     card::{CardOrder, Preparation},
     id::{EnvironmentId, EventId, PaymentId, RefundId, RequestId},
+    search::value_prefix,
     transaction::{Status, Transaction},
 };
 
@@ -141,6 +142,9 @@ impl Engine {
             return Ok((payments, None));
         }
         let terms = self.terms_meant(environment, &search.text).await?;
+        if terms.is_empty() {
+            return self.transfers_begun(environment, search).await;
+        }
         let (mut payments, mut before, mut looked_at) = (Vec::new(), before, 0_usize);
         loop {
             let slice = self.find_any(environment, &terms, before, limit).await?;
@@ -185,6 +189,9 @@ impl Engine {
             named.extend(
                 calls.into_iter().filter_map(|call| call.reference?.parse::<ServiceReference>().ok()),
             );
+            if named.is_empty() {
+                named.extend(self.store.payment_of_request(environment, id).await?);
+            }
         } else if let Some((first, last)) = query_text::references(text) {
             named.extend(self.store.references_between(environment, first, last, MAX_NAMED).await?);
         } else if is_name(text) {
@@ -209,7 +216,10 @@ impl Engine {
 
     /// The terms of the index that are meant: exactly this text, or else those that begin with it.
     async fn terms_meant(&self, environment: EnvironmentId, text: &str) -> Result<Vec<String>, StoreError> {
-        let terms = query_text::terms(text);
+        let mut terms = query_text::terms(text);
+        if let Some(value) = value_prefix(text) {
+            terms.extend(self.store.search_terms(environment, &value, MAX_BEGUN).await?);
+        }
         if !self.find_any(environment, &terms, None, 1).await?.is_empty() {
             return Ok(terms);
         }
@@ -218,6 +228,26 @@ impl Engine {
             begun.extend(self.store.search_terms(environment, &prefix, MAX_BEGUN).await?);
         }
         Ok(begun)
+    }
+
+    /// The transfers whose names at the provider begin like the text.
+    async fn transfers_begun(
+        &self,
+        environment: EnvironmentId,
+        search: &PaymentSearch,
+    ) -> Result<(Vec<FoundPayment>, Option<SearchCursor>), ReadError> {
+        let text = search.text.trim();
+        let mut payments = Vec::new();
+        if is_name(text) {
+            let names = BTreeSet::from([text.to_owned(), text.to_lowercase()]);
+            for name in names {
+                for id in self.store.transfers_of_objects(environment, &name, MAX_NAMED).await? {
+                    payments.extend(self.found_payment(environment, ServiceReference::Ach(id)).await?);
+                }
+            }
+        }
+        payments.retain(|found| search.wants(found));
+        Ok((payments, None))
     }
 
     /// Whom these payments are from or for.

@@ -278,6 +278,8 @@ through! {
         Read references_between(
             environment: EnvironmentId, first: ServiceReference, last: ServiceReference, limit: u32
         ) -> Vec<ServiceReference>;
+        Read payment_of_request(environment: EnvironmentId, request: RequestId) -> Option<ServiceReference>;
+        Read transfers_of_objects(environment: EnvironmentId, prefix: &str, limit: u32) -> Vec<TransferId>;
         Read payment_of_dispute(environment: EnvironmentId, dispute: &str) -> Option<PaymentId>;
         Read customers_of(
             environment: EnvironmentId, references: &[ServiceReference]

@@ -182,7 +182,8 @@ macro_rules! conformance_suite {
                 what_was_parked_is_sent_again, nothing_is_sent_where_nobody_is;
             records:
                 a_key_keeps_its_first_customer_token, a_payment_without_events_is_indexed_on_request, events_are_digested_once, activity_is_added_up_by_the_hour, sums_end_at_the_largest_number,
-                payments_are_found_by_their_terms, what_is_found_comes_in_pages, past_payments_are_the_newest,
+                payments_are_found_by_their_terms, a_payment_is_found_by_the_request_that_made_it,
+                what_is_found_comes_in_pages, past_payments_are_the_newest,
                 attention_is_counted_up_to_a_limit, wallets_know_what_was_spent, parts_of_references_terms_disputes_and_customers_are_found;
             inspection:
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,

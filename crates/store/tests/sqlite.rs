@@ -12,8 +12,8 @@ use tollgate_domain::{
     ledger::{Cause, TransferStep},
 };
 use tollgate_engine::ports::{
-    Changed, DeliveryState, DirectoryVersion, EndpointEffect, Moved, OutboxStore as _, PaymentStore as _,
-    ReportingStore as _, Reserved, Store, StoreError, TransferStore as _,
+    AuditScope, Changed, DeliveryState, DirectoryVersion, EndpointEffect, Moved, OutboxStore as _,
+    PaymentStore as _, ReportingStore as _, Reserved, Store, StoreError, TransferStore as _,
 };
 use tollgate_store::{
     OpenError, Options,
@@ -427,6 +427,39 @@ async fn what_was_there_before_is_found_and_counted() {
     folder.stranger().execute_batch(order).unwrap();
     folder.stranger().execute_batch(upgrade::UNDO).unwrap();
     upgrade::after(&nodes(&folder.open().await), &before).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_order_of_postings_is_kept_until_they_are_verified_and_added_up() {
+    let folder = Folder::new();
+    let nodes = nodes(&folder.open().await);
+    let environment = nodes.environment().await.id;
+    let ordered = || -> i64 {
+        folder.stranger().query_row("SELECT count(*) FROM posting_order", (), |row| row.get(0)).unwrap()
+    };
+    nodes.fund(environment, 500_000, "f").await;
+    let settled = async || {
+        let new = nodes.new_transfer(environment);
+        nodes.reserve(&new).await;
+        let step = nodes.transfer_step(0, TransferStep::Settle, &new.order.fee);
+        nodes.change_transfer(&new, &step).await;
+        nodes.one.add_up_statements().await.unwrap();
+    };
+    let audit = async |scope, postings| {
+        let audit = nodes.one.audit(scope, at(0)).await.unwrap();
+        assert_eq!((audit.findings, audit.postings), (Vec::new(), postings));
+    };
+    settled().await;
+    assert_eq!(ordered(), 3, "not verified yet");
+    audit(AuditScope::Everything, 3).await;
+    settled().await;
+    assert_eq!(ordered(), 3, "the last that was verified, and two more");
+    audit(AuditScope::Recent, 2).await;
+    settled().await;
+    assert_eq!(ordered(), 3);
+    audit(AuditScope::Recent, 2).await;
+    audit(AuditScope::Recent, 0).await;
+    audit(AuditScope::Everything, 7).await;
 }
 
 /// As versions wrote them that had a row for each line, and later one for each change.

@@ -196,7 +196,7 @@ pub struct ProviderEvent {
     pub id: String,
     /// The provider's word for what happened.
     pub kind: String,
-    /// What we need of it, as JSON text without anything secret.
+    /// What we need of it, as JSON text without anything secret. Empty once it is applied.
     pub notice: String,
     /// The request it came in.
     pub request: String,

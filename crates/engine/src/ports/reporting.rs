@@ -8,7 +8,7 @@ use tollgate_domain::{
     Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
     event::EventKind,
     fee::FeeSnapshot,
-    id::{EnvironmentId, PaymentId},
+    id::{EnvironmentId, PaymentId, RequestId, TransferId},
 };
 
 use super::StoreError;
@@ -118,6 +118,21 @@ pub trait ReportingStore: Send + Sync + 'static {
         last: ServiceReference,
         limit: u32,
     ) -> Result<Vec<ServiceReference>, StoreError>;
+
+    /// The payment that this request made, if it was [made soon](tollgate_domain::search::made_by).
+    async fn payment_of_request(
+        &self,
+        environment: EnvironmentId,
+        request: RequestId,
+    ) -> Result<Option<ServiceReference>, StoreError>;
+
+    /// The transfers whose names at their providers begin like this, in the order of the names.
+    async fn transfers_of_objects(
+        &self,
+        environment: EnvironmentId,
+        prefix: &str,
+        limit: u32,
+    ) -> Result<Vec<TransferId>, StoreError>;
 
     /// The card payment with a dispute of this name at its provider.
     async fn payment_of_dispute(

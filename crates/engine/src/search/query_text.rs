@@ -3,7 +3,7 @@
 use tollgate_domain::{
     Currency, Minor, PaymentMethod, ServiceReference,
     id::{PaymentId, TransferId},
-    search::{amount_term, customer_term, last_four_term, metadata_term, text_term},
+    search::{amount_term, customer_term, earlier_metadata_term, last_four_term, metadata_term, text_term},
 };
 
 /// Digits of an id behind its prefix.
@@ -72,7 +72,9 @@ pub(super) fn terms(text: &str) -> Vec<String> {
     let text = text.trim();
     let mut terms: Vec<String> = amounts(text).into_iter().map(amount_term).collect();
     terms.extend(last_four_term(text));
-    terms.extend(text.split_once('=').and_then(|(key, value)| metadata_term(key, value)));
+    if let Some((key, value)) = text.split_once('=') {
+        terms.extend([metadata_term(key, value), earlier_metadata_term(key, value)].into_iter().flatten());
+    }
     terms.extend(customer_term(text));
     terms.extend(text_term(text));
     terms
@@ -142,7 +144,9 @@ mod tests {
     #[test]
     fn a_text_is_looked_for_in_every_way_it_may_be_meant() {
         assert_eq!(terms(" Ada@Example.com "), ["customer:ada@example.com", "text:ada@example.com"]);
-        assert!(terms("orderId=A-17").contains(&"metadata:orderid=a-17".to_owned()));
+        let entry = terms("orderId=A-17");
+        assert!(entry.contains(&"text:a-17\u{1f}orderid".to_owned()), "{entry:?}");
+        assert!(entry.contains(&"metadata:orderid=a-17".to_owned()), "{entry:?}");
         assert!(terms("17").contains(&"amount:1700".to_owned()));
         assert!(terms("6789").contains(&"last4:6789".to_owned()));
         assert!(terms("  ").is_empty());

@@ -210,6 +210,9 @@ pub async fn events_are_listed_newest_first(nodes: &Nodes) {
         if state != ProviderEventState::Waiting {
             assert!(nodes.one.settle_provider_event(scope, &settled(&id, state)).await.unwrap());
         }
+        if state == ProviderEventState::Applied {
+            event.notice.clear();
+        }
         if scope == environment {
             let due = (state == ProviderEventState::Waiting).then(|| at(5));
             let note = if due.is_none() { LETTERS.to_owned() } else { String::new() };

@@ -4,8 +4,8 @@ use tollgate_domain::{
     Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
     card::DiscrepancyKind,
     event::EventKind,
-    id::EnvironmentId,
-    search::{amount_term, customer_term, metadata_term, text_term},
+    id::{EnvironmentId, RequestId},
+    search::{amount_term, customer_term, metadata_term, text_term, value_prefix},
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::ports::{
@@ -230,7 +230,7 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
         (customer_term("cus 17"), vec![by_transfer]),
         (Some(amount_term(minor(1_035))), vec![by_transfer]),
         (metadata_term("orderid", "A-17"), vec![by_transfer, by_card]),
-        (text_term("a-17"), vec![by_transfer, by_card]),
+        (text_term("a-17"), vec![]),
         (Some("a-17".to_owned()), vec![]),
     ] {
         assert_eq!(nodes.found_by(environment, term.clone()).await, expected, "{term:?}");
@@ -250,8 +250,53 @@ pub async fn payments_are_found_by_their_terms(nodes: &Nodes) {
     nodes.change_transfer(&new, &change).await;
     digest_all(nodes).await;
     assert_eq!(nodes.found_by(environment, text_term("pi_9")).await, [by_card]);
-    assert_eq!(nodes.found_by(environment, text_term("ach_transfer_9")).await, [by_transfer]);
-    assert_eq!(nodes.found_by(environment, text_term("a-17")).await, [by_transfer, by_card]);
+    let entry = || metadata_term("orderId", "a-17");
+    assert_eq!(nodes.found_by(environment, entry()).await, [by_transfer, by_card]);
+    let with_value = nodes.two.search_terms(environment, &value_prefix("A-17").unwrap(), ALL).await.unwrap();
+    assert_eq!(Some(with_value), entry().map(|term| vec![term]));
+    // A transfer is found by its provider's name for it without a term.
+    assert!(nodes.found_by(environment, text_term("ach_transfer_9")).await.is_empty());
+    let named = async |prefix: &str| nodes.two.transfers_of_objects(environment, prefix, 5).await.unwrap();
+    for prefix in ["ach_transfer_9", "ach_tr", ""] {
+        assert_eq!(named(prefix).await, [new.order.id], "{prefix}");
+    }
+    for prefix in ["ach_transfer_90", "ACH", "b", "ach\0"] {
+        assert_eq!(named(prefix).await, [], "{prefix}");
+    }
+    let elsewhere = nodes.environment().await.id;
+    assert_eq!(nodes.two.transfers_of_objects(elsewhere, "ach", 5).await.unwrap(), []);
+}
+
+pub async fn a_payment_is_found_by_the_request_that_made_it(nodes: &Nodes) {
+    let (environment, elsewhere) = (nodes.environment().await.id, nodes.environment().await.id);
+    nodes.fund(environment, 500_000, "f").await;
+    let made_by =
+        async |environment, request| nodes.two.payment_of_request(environment, request).await.unwrap();
+    let mut order = nodes.new_order(environment);
+    let request = RequestId::from_bytes(order.id.to_bytes());
+    order.request = request.to_string();
+    nodes.payment_with(&order, &preparing()).await;
+    let mut new = nodes.new_transfer(environment);
+    let requested = RequestId::from_bytes(new.transaction.to_bytes());
+    new.order.request = requested.to_string();
+    nodes.reserve_and_announce(&new).await;
+    nodes.one.index_payment(environment, order.id).await.unwrap();
+    digest_all(nodes).await;
+    assert_eq!(made_by(environment, request).await, Some(card(order.id)));
+    assert_eq!(made_by(environment, requested).await, Some(ach(new.order.id)));
+    assert_eq!(made_by(elsewhere, requested).await, None);
+    assert_eq!(made_by(environment, RequestId::from_bytes([1; 16])).await, None);
+    // Neither needs a term; a payment whose request was long before has one.
+    assert!(nodes.found_by(environment, text_term(&order.request)).await.is_empty());
+    assert!(nodes.found_by(environment, text_term(&new.order.request)).await.is_empty());
+    let mut late = nodes.new_order(environment);
+    let request = RequestId::new(at(-3_600_000), [7; 10]);
+    late.request = request.to_string();
+    nodes.payment_with(&late, &preparing()).await;
+    nodes.one.index_payment(environment, late.id).await.unwrap();
+    assert_eq!(made_by(environment, request).await, None);
+    let hits = nodes.found_by(environment, text_term(&late.request)).await;
+    assert_eq!(hits.iter().map(|hit| hit.reference).collect::<Vec<_>>(), [card(late.id)]);
 }
 
 pub async fn what_is_found_comes_in_pages(nodes: &Nodes) {

@@ -143,7 +143,9 @@ macro_rules! more {
                      $41::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
              ON CONFLICT DO NOTHING),
          settled AS (
-             UPDATE provider_events e SET state = $44, due_at = $45, note = $46 FROM gate
+             UPDATE provider_events e SET state = $44, due_at = $45, note = $46,
+                 notice = CASE WHEN $44 = 'applied' THEN '' ELSE e.notice END
+             FROM gate
              WHERE e.environment_id = gate.environment_id AND e.provider = $42 AND e.id = $43
                  AND e.state = 'waiting')"
         )

@@ -42,6 +42,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     40 "0040" statement_sums,
     41 "0041" entries_of_postings,
     42 "0042" lines_of_payments,
+    43 "0043" smaller_search_terms,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

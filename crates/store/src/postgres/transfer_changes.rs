@@ -191,7 +191,8 @@ fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
              FROM gate JOIN {found} ON x.place = gate.place
              ON CONFLICT DO NOTHING),
          settled AS (
-             UPDATE provider_events e SET state = s.state, due_at = s.due_at, note = s.note
+             UPDATE provider_events e SET state = s.state, due_at = s.due_at, note = s.note,
+                 notice = CASE WHEN s.state = 'applied' THEN '' ELSE e.notice END
              FROM gate JOIN {settled} ON s.place = gate.place
              WHERE e.environment_id = gate.environment_id AND e.provider = s.provider AND e.id = s.id
                  AND e.state = 'waiting'),

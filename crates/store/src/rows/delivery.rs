@@ -146,8 +146,9 @@ pub(crate) fn to_all_that_want(events: &[([u8; 16], EventKind)], targets: &[Targ
     events.iter().flat_map(|(event, kind)| wanting(*kind).map(move |target| (*event, target.id))).collect()
 }
 
-/// In the order of their events, no more than allowed but all of an event; and the answer where these wait again.
-pub(crate) fn in_order(again: &mut Vec<Again>, limit: u32) -> Resent {
+/// In the order of their events, no more than allowed but all of an event; and the answer where these wait again. If these are
+/// all of what was read, but more may follow, the answer says up to where.
+pub(crate) fn in_order(again: &mut Vec<Again>, limit: u32, read_up_to: Option<EventId>) -> Resent {
     again.sort_unstable();
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let is_full = limit > 0 && again.len() >= limit;
@@ -155,7 +156,7 @@ pub(crate) fn in_order(again: &mut Vec<Again>, limit: u32) -> Resent {
     let last = again.last().map(|(event, _)| EventId::from_bytes(*event));
     Resent::Done {
         deliveries: u32::try_from(again.len()).unwrap_or(u32::MAX),
-        next_after: last.filter(|_| is_full),
+        next_after: last.filter(|_| is_full).or(read_up_to),
     }
 }
 
@@ -213,11 +214,19 @@ mod tests {
             let mut again = of(events);
             let next_after = next.map(|event| EventId::from_bytes([event; 16]));
             assert_eq!(
-                in_order(&mut again, limit),
+                in_order(&mut again, limit, None),
                 Resent::Done { deliveries, next_after },
                 "{events:?} {limit}"
             );
             assert_eq!(again, of(events)[..usize::try_from(deliveries).unwrap()]);
+        }
+        let read_up_to = Some(EventId::from_bytes([5; 16]));
+        for (events, limit, deliveries, next) in
+            [(&[][..], 3, 0, 5), (&[1, 1, 2], 9, 3, 5), (&[1, 1, 2, 2], 3, 2, 1), (&[1, 2], 2, 2, 2)]
+        {
+            let next_after = Some(EventId::from_bytes([next; 16]));
+            let resent = in_order(&mut of(events), limit, read_up_to);
+            assert_eq!(resent, Resent::Done { deliveries, next_after }, "{events:?} {limit}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tollgate_domain::{Minor, PaymentMethod, Principal, event::EventKind, search::SearchFields};
+use tollgate_domain::{Minor, PaymentMethod, Principal, event::EventKind, search, search::SearchFields};
 
 use super::hold;
 use crate::prelude::*;
@@ -17,7 +17,6 @@ pub(crate) struct IndexableEvent {
     pub(crate) kind: String,
     pub(crate) at: i64,
     pub(crate) method: &'static str,
-    pub(crate) reference: [u8; 16],
     pub(crate) place: [u8; 16],
     pub(crate) currency: String,
     pub(crate) provider: String,
@@ -54,7 +53,6 @@ pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> 
 pub(crate) fn read_transfer(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> {
     let mut transfer = read_digestible(cells, PaymentMethod::Ach)?;
     transfer.customer.extend([cells.text()?, cells.text()?, cells.text()?]);
-    transfer.provider_references.extend(cells.text_or_none()?);
     transfer.request = cells.text()?;
     transfer.description = cells.text_or_none()?;
     transfer.last_four = cells.text_or_none()?;
@@ -67,7 +65,6 @@ fn read_digestible(cells: &mut Cells<'_>, method: PaymentMethod) -> Result<Index
         kind: cells.text()?,
         at: cells.number()?,
         method: method.as_str(),
-        reference: cells.id()?,
         place: cells.id()?,
         currency: cells.text()?,
         provider: cells.text()?,
@@ -93,7 +90,7 @@ impl IndexableEvent {
             total_debit: amount(self.total_debit_minor).and_then(Minor::new),
             customer: self.customer.iter().map(String::as_str).collect(),
             provider_references: self.provider_references.iter().map(String::as_str).collect(),
-            request: Some(&self.request),
+            request: Some(self.request.as_str()).filter(|request| !search::is_made_soon(request, self.place)),
             description: self.description.as_deref(),
             last_four: self.last_four.as_deref(),
             metadata: metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
@@ -125,8 +122,6 @@ pub(crate) struct Term {
     pub(crate) environment: [u8; 16],
     pub(crate) text: String,
     pub(crate) place: [u8; 16],
-    pub(crate) method: &'static str,
-    pub(crate) reference: [u8; 16],
 }
 
 /// What is counted together, in the order in which it is written.
@@ -169,8 +164,6 @@ impl Digest {
             environment: event.environment,
             text,
             place: event.place,
-            method: event.method,
-            reference: event.reference,
         }));
         let by = CountedBy {
             environment: event.environment,
@@ -195,8 +188,6 @@ table! {
         environment_id: Id = term.environment,
         term: Text = &term.text,
         place: Id = term.place,
-        method: Text = term.method,
-        reference: Id = term.reference,
     }
 }
 
@@ -240,7 +231,6 @@ mod tests {
             kind: "transaction.succeeded".to_owned(),
             at,
             method: "web_card",
-            reference: [place; 16],
             place: [place; 16],
             currency: "USD".to_owned(),
             provider: "stripe".to_owned(),
@@ -281,13 +271,10 @@ mod tests {
         let expected = [
             "amount:10",
             "customer:ada",
-            "metadata:n=17",
-            "metadata:order=a 1",
-            "metadata:paid=true",
-            "text:17",
-            "text:a 1",
+            "text:17\u{1f}n",
+            "text:a 1\u{1f}order",
             "text:req_1",
-            "text:true",
+            "text:true\u{1f}paid",
         ];
         assert_eq!(terms, expected);
     }

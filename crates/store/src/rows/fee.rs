@@ -14,8 +14,9 @@ pub(crate) fn layers(fee: &FeeSnapshot) -> String {
     json!({ "platform": layer(&fee.platform), "organization": layer(&fee.organization) }).to_string()
 }
 
+/// What is not there is left out: every payment has two of these.
 fn layer(fee: &LayerFee) -> Value {
-    json!({
+    let mut layer = json!({
         "enabled": fee.layer.enabled,
         "fixedMinor": fee.layer.fixed.get(),
         "percentBps": fee.layer.percent.get(),
@@ -24,7 +25,11 @@ fn layer(fee: &LayerFee) -> Value {
         "percentPartMinor": fee.percent_part.get(),
         "beforeBoundsMinor": fee.before_bounds.get(),
         "bound": fee.bound.map(bound_name),
-    })
+    });
+    if let Value::Object(fields) = &mut layer {
+        fields.retain(|_, value| !value.is_null());
+    }
+    layer
 }
 
 /// Reads the columns principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor and

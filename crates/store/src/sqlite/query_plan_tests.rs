@@ -146,7 +146,7 @@ fn every_list_and_claim_has_its_index() {
         (deliveries::NEXT_WAITED_FOR, "event_deliveries_due", "(environment_id,endpoint_id)>(?,?)"),
         (deliveries::DUE, "event_deliveries_due", "environment_id=? AND endpoint_id=? AND due_at<?"),
         (endpoints::PARK, "event_deliveries_by_state", "environment_id=? AND endpoint_id=? AND state=?"),
-        (resend::OF_KIND, "out_events_by_kind", "environment_id=? AND kind=? AND id>? AND id<?"),
+        (resend::OF_SPAN, "PRIMARY KEY", "environment_id=? AND id>? AND id<?"),
         (
             &resend::parked_sql(Dialect::Sqlite, &EventKind::ALL),
             "event_deliveries_by_state",
@@ -195,6 +195,17 @@ fn search_and_reports_have_their_indexes() {
             records::TRANSFERS_BETWEEN,
             "sqlite_autoindex_transactions_2",
             "environment_id=? AND method=? AND reference>? AND reference<?",
+        ),
+        (records::CARD_MADE, "sqlite_autoindex_card_payments_1", "environment_id=? AND id>? AND id<?"),
+        (
+            records::TRANSFER_MADE,
+            "sqlite_autoindex_transfers_1",
+            "environment_id=? AND transaction_id>? AND transaction_id<?",
+        ),
+        (
+            records::OF_OBJECTS,
+            "transactions_by_object",
+            "environment_id=? AND provider_reference>? AND provider_reference<?",
         ),
         (records::DISPUTED, "disputes_by_id", "environment_id=? AND id=?"),
         (request_log::LAST, "request_log_by_code", "environment_id=? AND code=? AND id>?"),

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tollgate_domain::{
     PaymentMethod, ServiceReference, Timestamp,
-    id::{EnvironmentId, PaymentId},
+    id::{EnvironmentId, PaymentId, RequestId, TransferId},
 };
 use tollgate_engine::ports::{
     Activity, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit, StoreError,
@@ -24,6 +24,12 @@ port! {
         Read records::references => references_between(
             environment: EnvironmentId, first: ServiceReference, last: ServiceReference, limit: u32
         ) -> Vec<ServiceReference>;
+        Read records::made_by => payment_of_request(
+            environment: EnvironmentId, request: RequestId
+        ) -> Option<ServiceReference>;
+        Read records::of_objects => transfers_of_objects(
+            environment: EnvironmentId, prefix: &str, limit: u32
+        ) -> Vec<TransferId>;
         Read records::disputed => payment_of_dispute(environment: EnvironmentId, dispute: &str) -> Option<PaymentId>;
         Read records::customers => customers_of(
             environment: EnvironmentId, references: &[ServiceReference]

@@ -24,7 +24,7 @@ pub(crate) const UNDIGESTED: &str =
 macro_rules! card {
     ($from:literal) => {
         concat!(
-            "SELECT e.environment_id, e.kind, e.at, e.reference, p.id, p.currency, p.provider, p.principal_minor,
+            "SELECT e.environment_id, e.kind, e.at, p.id, p.currency, p.provider, p.principal_minor,
          p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
          p.customer_email, p.object, t.provider_reference, t.hold, p.request, p.description",
             $from,
@@ -39,9 +39,9 @@ macro_rules! card {
 macro_rules! transfer {
     ($from:literal) => {
         concat!(
-            "SELECT e.environment_id, e.kind, e.at, e.reference, t.id, t.currency, t.provider, t.principal_minor,
+            "SELECT e.environment_id, e.kind, e.at, t.id, t.currency, t.provider, t.principal_minor,
          t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata, f.customer_name,
-         f.customer_email, f.external_customer_id, t.provider_reference, f.request, t.description, f.last_four",
+         f.customer_email, f.external_customer_id, f.request, t.description, f.last_four",
             $from,
             " CROSS JOIN transactions t CROSS JOIN transfers f
              WHERE t.environment_id = e.environment_id AND t.method = 'ach' AND t.reference = e.reference
@@ -67,7 +67,7 @@ const TRANSFERS: &str = transfer!(
 
 /// A card payment that no event leads to.
 const CARD_ALONE: &str =
-    "SELECT p.environment_id, 'payment.prepared', p.created_at, p.id, p.id, p.currency, p.provider,
+    "SELECT p.environment_id, 'payment.prepared', p.created_at, p.id, p.currency, p.provider,
          p.principal_minor, p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata,
          p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), CAST(NULL AS TEXT), p.request,
          p.description
@@ -75,9 +75,9 @@ const CARD_ALONE: &str =
 
 /// A transfer, whatever its events.
 const TRANSFER_ALONE: &str =
-    "SELECT t.environment_id, 'transaction.pending', t.created_at, t.reference, t.id, t.currency, t.provider,
+    "SELECT t.environment_id, 'transaction.pending', t.created_at, t.id, t.currency, t.provider,
          t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata,
-         f.customer_name, f.customer_email, f.external_customer_id, t.provider_reference, f.request, t.description,
+         f.customer_name, f.customer_email, f.external_customer_id, f.request, t.description,
          f.last_four
      FROM transactions t
      JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id

@@ -138,7 +138,8 @@ pub(crate) async fn settle<S: Session>(
     environment: EnvironmentId,
     settled: &SettledProviderEvent,
 ) -> Result<Effect<bool>, Fault> {
-    let sql = "UPDATE provider_events SET state = $4, due_at = $5, note = $6
+    let sql = "UPDATE provider_events SET state = $4, due_at = $5, note = $6,
+             notice = CASE WHEN $4 = 'applied' THEN '' ELSE notice END
          WHERE environment_id = $1 AND provider = $2 AND id = $3 AND state = 'waiting'";
     let (state, due) = (settled.state.as_str(), due(settled));
     let values = values![environment, &settled.provider, &settled.id, state, due, &settled.note];

@@ -3,11 +3,12 @@
 use tollgate_domain::{
     Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
     event::EventKind,
-    id::{EnvironmentId, PaymentId, TransactionId},
+    id::{EnvironmentId, PaymentId, RequestId, TransactionId, TransferId},
+    search,
 };
 use tollgate_engine::ports::{Activity, PastPayment, PaymentCustomer, ReturnCounts, SearchCursor, SearchHit};
 
-use crate::prelude::*;
+use crate::{prelude::*, rows::is_unstorable};
 
 /// The columns that [`read_past_transfer`] takes, of transactions as `t`; the first is its place.
 macro_rules! past_transfer_columns {
@@ -17,11 +18,11 @@ macro_rules! past_transfer_columns {
     };
 }
 
-/// Reads the columns place, method and reference.
+/// Reads the columns place and reference. A card payment's place is its ID, a transfer's is that of its transaction.
 fn read_found(cells: &mut Cells<'_>) -> Result<SearchHit, Fault> {
-    let place = cells.id()?;
-    let method = cells.word("payment method", PaymentMethod::parse)?;
-    Ok(SearchHit { place, reference: ServiceReference::from_bytes(method, cells.id()?) })
+    let (place, transfer) = (cells.id()?, cells.id_or_none()?);
+    let card = || ServiceReference::Card(PaymentId::from_bytes(place));
+    Ok(SearchHit { place, reference: transfer.map_or_else(card, ServiceReference::Ach) })
 }
 
 fn read_activity(cells: &mut Cells<'_>) -> Result<Activity, Fault> {
@@ -83,8 +84,10 @@ fn merged(cards: Vec<Placed>, transfers: Vec<Placed>, limit: u32) -> Vec<PastPay
     all.into_iter().map(|(_, payment)| payment).collect()
 }
 
-pub(crate) const FIND: &str = "SELECT place, method, reference FROM search_terms
-     WHERE environment_id = $1 AND term = $2 AND place <= $3 ORDER BY place DESC LIMIT $4";
+pub(crate) const FIND: &str = "SELECT s.place,
+         (SELECT t.reference FROM transactions t WHERE t.environment_id = s.environment_id AND t.id = s.place)
+     FROM search_terms s
+     WHERE s.environment_id = $1 AND s.term = $2 AND s.place <= $3 ORDER BY s.place DESC LIMIT $4";
 
 pub(crate) async fn find<S: Session>(
     s: &mut S,
@@ -139,6 +142,50 @@ pub(crate) async fn references<S: Session>(
     };
     let read = |cells: &mut Cells<'_>| Ok(ServiceReference::from_bytes(first.method(), cells.id()?));
     s.query(sql, values![environment, first, last, limit], read).await
+}
+
+pub(crate) const CARD_MADE: &str = "SELECT id FROM card_payments
+     WHERE environment_id = $1 AND id BETWEEN $2 AND $3 AND request = $4 LIMIT 1";
+pub(crate) const TRANSFER_MADE: &str = "SELECT t.reference FROM transactions t
+     WHERE t.environment_id = $1 AND t.id = (
+         SELECT f.transaction_id FROM transfers f
+         WHERE f.environment_id = $1 AND f.transaction_id BETWEEN $2 AND $3 AND f.request = $4 LIMIT 1)";
+
+pub(crate) async fn made_by<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    request: RequestId,
+) -> Result<Option<ServiceReference>, Fault> {
+    let (first, last) = search::made_by(request);
+    let request = request.to_string();
+    let values = values![environment, first, last, &request];
+    if let Some(id) = s.query_opt(CARD_MADE, values, |cells| cells.id()).await? {
+        return Ok(Some(ServiceReference::Card(id)));
+    }
+    let id = s.query_opt(TRANSFER_MADE, values, |cells| cells.id()).await?;
+    Ok(id.map(ServiceReference::Ach))
+}
+
+pub(crate) const OF_OBJECTS: &str = "SELECT reference FROM transactions INDEXED BY transactions_by_object
+     WHERE environment_id = $1 AND provider_reference BETWEEN $2 AND $3 AND method = 'ach'
+     ORDER BY provider_reference LIMIT $4";
+const OF_OBJECTS_ON_SERVER: &str = "SELECT reference FROM transactions
+     WHERE environment_id = $1 AND provider_reference COLLATE \"C\" BETWEEN $2 AND $3 AND method = 'ach'
+     ORDER BY provider_reference COLLATE \"C\" LIMIT $4";
+
+pub(crate) async fn of_objects<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    prefix: &str,
+    limit: u32,
+) -> Result<Vec<TransferId>, Fault> {
+    if is_unstorable(prefix) {
+        return Ok(Vec::new());
+    }
+    // No name has a letter behind the last there is.
+    let last = format!("{prefix}\u{10ffff}");
+    let sql = S::DIALECT.pick(OF_OBJECTS, OF_OBJECTS_ON_SERVER);
+    s.query(sql, values![environment, prefix, &last, limit], |cells| cells.id()).await
 }
 
 pub(crate) const DISPUTED: &str =

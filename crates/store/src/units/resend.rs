@@ -1,6 +1,10 @@
 //! Events that are sent once more.
 
-use tollgate_domain::{Timestamp, event::EventKind, id::EnvironmentId};
+use tollgate_domain::{
+    Timestamp,
+    event::EventKind,
+    id::{EnvironmentId, EventId},
+};
 use tollgate_engine::ports::{Resend, ResendWhich, Resent};
 
 use super::out_events;
@@ -36,18 +40,21 @@ pub(crate) async fn resend<S: Session>(
             }
         }
     };
-    let mut again = match resend.which {
+    let (mut again, read_up_to) = match resend.which {
         ResendWhich::Event(id) => match out_events::find(s, environment, id).await? {
             None => return Ok(Effect::Nothing(Resent::Missing)),
-            Some(event) => to_all_that_want(&[(id.to_bytes(), event.kind)], &targets),
+            Some(event) => (to_all_that_want(&[(id.to_bytes(), event.kind)], &targets), None),
         },
         ResendWhich::Between { from, until, parked_only, after } => match Span::new(from, until, after) {
-            None => Vec::new(),
-            Some(span) if parked_only => parked(s, environment, span, &targets, limit).await?,
-            Some(span) => to_all_that_want(&events(s, environment, span, &targets, limit).await?, &targets),
+            None => (Vec::new(), None),
+            Some(span) if parked_only => (parked(s, environment, span, &targets, limit).await?, None),
+            Some(span) => {
+                let (events, read_up_to) = events(s, environment, span, limit).await?;
+                (to_all_that_want(&events, &targets), read_up_to)
+            }
         },
     };
-    let resent = in_order(&mut again, limit);
+    let resent = in_order(&mut again, limit, read_up_to);
     if again.is_empty() {
         return Ok(Effect::Nothing(resent));
     }
@@ -55,35 +62,29 @@ pub(crate) async fn resend<S: Session>(
     Ok(Effect::Written(resent))
 }
 
-macro_rules! of_kind {
-    ($index:literal) => {
-        concat!(
-            "SELECT e.id FROM out_events e",
-            $index,
-            " WHERE e.environment_id = $1 AND e.kind = $2 AND e.id BETWEEN $3 AND $4 AND e.at BETWEEN $5 AND $6
-             ORDER BY e.id LIMIT $7"
-        )
-    };
-}
+/// Events of a span that are read for each delivery that may be made, whether anybody wants them or not.
+const READ_FOR_EACH: u32 = 10;
 
-pub(crate) const OF_KIND: &str = of_kind!(" INDEXED BY out_events_by_kind");
+pub(crate) const OF_SPAN: &str = "SELECT e.id, e.kind, e.at FROM out_events e
+     WHERE e.environment_id = $1 AND e.id BETWEEN $2 AND $3 ORDER BY e.id LIMIT $4";
 
-/// The first events of a span that somebody wants. Kind by kind, so that what nobody wants is not read.
+/// The first events of a span; and the last that was read, if there may be more behind it.
 async fn events<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
     span: Span,
-    targets: &[Target],
     limit: u32,
-) -> Result<Vec<([u8; 16], EventKind)>, Fault> {
-    let mut events = Vec::new();
-    for kind in kinds_wanted(targets) {
-        let (ids, at) = (span.ids, span.at);
-        let values = values![environment, kind.as_str(), ids.0, ids.1, at.0, at.1, limit];
-        let sql = S::DIALECT.pick(OF_KIND, of_kind!(""));
-        events.extend(s.query(sql, values, |cells| Ok((cells.id()?, kind))).await?);
-    }
-    Ok(events)
+) -> Result<(Vec<([u8; 16], EventKind)>, Option<EventId>), Fault> {
+    let read = |cells: &mut Cells<'_>| {
+        Ok((cells.id::<EventId>()?, EventKind::parse(&cells.text()?), cells.number()?))
+    };
+    let (ids, at, most) = (span.ids, span.at, limit.saturating_mul(READ_FOR_EACH));
+    let events = s.query(OF_SPAN, values![environment, ids.0, ids.1, most], read).await?;
+    let is_full = u32::try_from(events.len()).is_ok_and(|read| read >= most);
+    let last = events.last().map(|(id, ..)| *id).filter(|_| is_full);
+    let in_span = events.into_iter().filter(|(.., moment)| (at.0..=at.1).contains(moment));
+    // A kind that is not known is one of a later version.
+    Ok((in_span.filter_map(|(id, kind, _)| Some((id.to_bytes(), kind?))).collect(), last))
 }
 
 pub(crate) fn parked_sql(dialect: Dialect, kinds: &[EventKind]) -> String {

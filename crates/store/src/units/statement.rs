@@ -286,6 +286,16 @@ table! {
     }
 }
 
+/// SQLite: the places in the order of postings that an audit has verified and statements have added up. The last one stays, so that the
+/// next posting comes after it; and without an audit all of them do, because one may be going on that ends at an earlier place.
+const FORGET_ORDER: &str = "DELETE FROM posting_order
+     WHERE sequence < (
+         SELECT min(p.position) FROM (
+             SELECT CAST(position AS INTEGER) AS position FROM statement_position
+             UNION ALL SELECT CAST(position AS INTEGER) FROM audit_checkpoint) p
+         HAVING count(*) = 2)
+     AND sequence < (SELECT min(sequence) FROM posting_order) + 50000";
+
 /// Keeps sums, unless another node has kept some since these were added up: no posting may count twice.
 pub(crate) async fn keep<S: Session>(s: &mut S, next: &NextSums) -> Result<Effect<()>, Fault> {
     let moved = match &next.base {
@@ -320,6 +330,9 @@ pub(crate) async fn keep<S: Session>(s: &mut S, next: &NextSums) -> Result<Effec
         .zip(&texts)
         .map(|((key, sum), amounts)| sum_row(key, i64::try_from(sum.count).unwrap_or(i64::MAX), amounts));
     s.insert(&SUMS, rows.collect()).await?;
+    if S::DIALECT == Dialect::Sqlite {
+        s.execute(FORGET_ORDER, values![]).await?;
+    }
     Ok(Effect::Written(()))
 }
 

@@ -99,8 +99,8 @@ const FILL: &str = "
         SELECT e.environment_id, e.id, many.id, e.state, 0, CASE WHEN e.state = 'waiting' THEN 1800000000000 END, 0
         FROM many CROSS JOIN (SELECT environment_id, id, description AS state FROM event_endpoints) e
         WHERE e.state <> 'few';
-    INSERT INTO search_terms (environment_id, term, place, method, reference)
-        SELECT e.environment_id, 'text:same', many.id, 'web_card', many.id
+    INSERT INTO search_terms (environment_id, term, place)
+        SELECT e.environment_id, 'text:same', many.id
         FROM many CROSS JOIN (SELECT DISTINCT environment_id FROM event_endpoints) e;
     INSERT INTO activity (environment_id, hour, currency, method, provider, kind, count, principal_minor,
             platform_fee_minor, organization_fee_minor)

@@ -254,6 +254,8 @@ through! {
         StoreRead references_between(
             environment: EnvironmentId, first: ServiceReference, last: ServiceReference, limit: u32
         ) -> Vec<ServiceReference>;
+        StoreRead payment_of_request(environment: EnvironmentId, request: RequestId) -> Option<ServiceReference>;
+        StoreRead transfers_of_objects(environment: EnvironmentId, prefix: &str, limit: u32) -> Vec<TransferId>;
         StoreRead payment_of_dispute(environment: EnvironmentId, dispute: &str) -> Option<PaymentId>;
         StoreRead customers_of(
             environment: EnvironmentId, references: &[ServiceReference]
