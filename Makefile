@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages bench-growth crash drill rekey simulate model routes fuzz audit sbom sdks first-payment live-test
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages bench-growth bench-budget crash drill rekey simulate model routes fuzz audit sbom sdks first-payment live-test
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -33,6 +33,9 @@ bench-pages: ## Every page of the console with a million transactions on SQLite 
 
 bench-growth: ## The same work with 10 thousand to a million transactions (ARGS="--sizes 10000,10000000") on both stores.
 	@cargo xtask bench -- growth $(ARGS)
+
+bench-budget: ## What one bank transfer costs and leaves behind on both stores; fails where that is beyond its budget.
+	@cargo xtask bench -- budget $(ARGS)
 
 simulate: ## Several nodes in every kind of trouble, in virtual time: ARGS="--seeds 10000", ARGS="--seed 7".
 	@cargo xtask simulate -- $(ARGS)

@@ -25,7 +25,7 @@ cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on o
                                   `--seed N` replays a seed, `--seeds N` runs so many, `--from N` from there,
                                   `--plant NAME` plants a fault, `--table` each fault in turn
 cargo xtask bench [-- OPTION…]    build the release binaries and run the benchmark: the quote,
-                                  or with `preparations`, `transfers` or `pages` as first option those,
+                                  or with `preparations`, `transfers`, `pages`, `growth` or `budget` as first option those,
                                   with a throw-away PostgreSQL around them
 cargo xtask sentences             print every text that users may read, with file and line
 cargo xtask help                  this text";
@@ -119,9 +119,9 @@ fn count(task: &str, arguments: &[String], default: u64) -> Result<u64, String> 
 /// Whether a benchmark with these arguments measures on PostgreSQL, too.
 pub(crate) fn bench_needs_postgres(arguments: &[String]) -> bool {
     let asks_for_help = arguments.iter().any(|argument| argument == "--help" || argument == "-h");
-    let measures = arguments
-        .first()
-        .is_some_and(|first| ["preparations", "transfers", "pages", "growth"].contains(&first.as_str()));
+    let measures = arguments.first().is_some_and(|first| {
+        ["preparations", "transfers", "pages", "growth", "budget"].contains(&first.as_str())
+    });
     measures && !asks_for_help
 }
 

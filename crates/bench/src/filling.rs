@@ -22,7 +22,7 @@ const MONTH_MILLIS: i64 = 30 * 86_400_000;
 /// How long the transfer's success and the product's own index are waited for.
 const DONE_WITHIN: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
-const FILE: &str = "tollgate.db";
+pub(crate) const FILE: &str = "tollgate.db";
 
 /// What was made through the API.
 pub(crate) struct Sample {
@@ -77,7 +77,8 @@ pub(crate) async fn set_up(service: &Service, simulator: &Simulator) -> Result<S
     let webhooks = format!("http://{}/webhooks/v1/{}/increase", service.address, tenant.environment_id);
     let path = format!("/client/v1/transactions/{transfer}");
     let read = client.call("GET", &path, None).await?.body;
-    simulator.settle_transfer(&text_at(&read, "/data/providerReference")?, &webhooks).await?;
+    simulator.send_webhooks(&webhooks).await?;
+    simulator.settle(&text_at(&read, "/data/providerReference")?).await?;
     wait("the transfer's success", async || {
         let read = client.call("GET", &path, None).await?.body;
         Ok(text_at(&read, "/data/status")? == "succeeded")

@@ -1,8 +1,9 @@
 //! Measures the product from outside, over HTTP, on the loopback interface: what a quote costs beside a bare
 //! echo server, how much memory a million quotes leave behind, and how the quote scales with routing rules; how
 //! many cards are prepared and how many bank transfers made, beside programs that only write the same rows; what the
-//! same work costs with ever more transactions in the store.
+//! same work costs with ever more transactions in the store; what one transfer leaves behind.
 
+mod budget;
 mod cell;
 mod comparison;
 mod databases;
@@ -35,6 +36,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand};
 use tollgate_bench::{Fault, call, http, launch, process, service, simulator, tenants, unless_stopped};
 
+use budget::BudgetOptions;
 use comparison::Comparison;
 use growth::GrowthOptions;
 use load::{Target, Until};
@@ -92,6 +94,8 @@ enum Mode {
     Pages(PageOptions),
     /// The same work with ever more transactions on SQLite and PostgreSQL.
     Growth(GrowthOptions),
+    /// What one bank transfer costs and leaves behind on SQLite and PostgreSQL, beside its budget.
+    Budget(BudgetOptions),
     /// The echo server, started by the benchmark itself.
     #[command(hide = true)]
     Echo {
@@ -110,6 +114,7 @@ fn main() -> ExitCode {
         Some(Mode::Transfers(options)) => compare(transfers::measure(options), options.common.json),
         Some(Mode::Pages(options)) => drive(pages::measure(options)),
         Some(Mode::Growth(options)) => drive(growth::measure(options)),
+        Some(Mode::Budget(options)) => drive(budget::measure(options)),
         None => run(&arguments),
     };
     match outcome {

@@ -88,6 +88,19 @@ pub fn processor_time(id: u32) -> Result<Duration, Fault> {
     Ok(stat(id)?.own)
 }
 
+/// Processor time that the thread of this name has used so far, if a process has one.
+pub fn thread_time(id: u32, name: &str) -> Result<Option<Duration>, Fault> {
+    for entry in std::fs::read_dir(format!("/proc/{id}/task"))? {
+        let thread = entry?.path();
+        let is_it = std::fs::read_to_string(thread.join("comm")).is_ok_and(|found| found.trim_end() == name);
+        if is_it {
+            let stat = parse_stat(&std::fs::read_to_string(thread.join("stat"))?);
+            return Ok(Some(stat.ok_or("processor time is missing")?.own));
+        }
+    }
+    Ok(None)
+}
+
 /// The process that started this one.
 pub fn parent(id: u32) -> Result<u32, Fault> {
     Ok(stat(id)?.parent)

@@ -85,12 +85,16 @@ impl Simulator {
         })
     }
 
-    /// Settles a bank transfer, of which webhooks tell this address from now on.
-    pub async fn settle_transfer(&self, id: &str, webhooks: &str) -> Result<(), Fault> {
+    /// Sends webhooks about bank transfers to this address from now on.
+    pub async fn send_webhooks(&self, webhooks: &str) -> Result<(), Fault> {
         let target = json!({"wire": "increase", "url": webhooks, "secret": "benchmark-webhook-secret"});
         let target = serde_json::to_vec(&target)?;
-        let mut control = Caller::new(self.address, "none");
-        control.call("POST", "/control/webhooks", Some(&target)).await?;
+        Caller::new(self.address, "none").call("POST", "/control/webhooks", Some(&target)).await?;
+        Ok(())
+    }
+
+    /// Settles a bank transfer.
+    pub async fn settle(&self, id: &str) -> Result<(), Fault> {
         let mut bank = Caller::new(self.address, &self.adapters.increase.1);
         bank.call("POST", &format!("/increase/simulations/ach_transfers/{id}/settle"), Some(b"{}")).await?;
         Ok(())

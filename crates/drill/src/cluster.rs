@@ -176,9 +176,9 @@ impl Cluster {
     }
 
     /// Waits until all nodes run, replicate, and would survive the loss of any one of them.
-    pub(crate) async fn wait_whole(&self) -> Result<Roles, Fault> {
+    pub(crate) async fn wait_whole(&mut self) -> Result<Roles, Fault> {
         let begun = Instant::now();
-        let mut is_copied_anew = false;
+        let mut is_set_up_anew = false;
         loop {
             let roles = self.wait(|roles| roles.whole).await?;
             // Patroni's list keeps a node for a while after its death.
@@ -191,26 +191,28 @@ impl Cluster {
             if begun.elapsed() > READY_WITHIN {
                 return Err(self.not_recovered());
             }
-            if begun.elapsed() > STREAMS_WITHIN && !is_copied_anew {
-                is_copied_anew = true;
-                self.copy_anew(roles.leader, &streaming.unwrap_or_default()).await;
+            if begun.elapsed() > STREAMS_WITHIN && !is_set_up_anew {
+                is_set_up_anew = true;
+                self.set_up_anew(roles.leader, &streaming.unwrap_or_default()).await?;
             }
             tokio::time::sleep(POLL).await;
         }
     }
 
-    /// What an operator does with a standby that has come back and does not follow: `patronictl reinit`.
-    async fn copy_anew(&self, leader: usize, streaming: &[String]) {
-        for (number, node) in self.nodes.iter().enumerate() {
+    /// What an operator does with a standby that has come back and does not follow: it begins again with an empty directory.
+    /// `patronictl reinit` is not enough where Patroni has lost sight of a server that it started.
+    async fn set_up_anew(&mut self, leader: usize, streaming: &[String]) -> Result<(), Fault> {
+        for (number, node) in self.nodes.iter_mut().enumerate() {
             if number != leader && !streaming.contains(&node.name) {
-                eprintln!("{} does not follow the leader; it is copied anew", node.name);
-                let body = r#"{"force":true}"#;
-                let asked = call(node.rest, "POST", "/reinitialize", body);
-                if !matches!(tokio::time::timeout(Duration::from_secs(5), asked).await, Ok(Ok(_))) {
-                    eprintln!("{} could not be asked to", node.name);
-                }
+                eprintln!("{} does not follow the leader; it is set up anew", node.name);
+                node.kill();
+                // Ports and shared memory are free a moment later.
+                tokio::time::sleep(Duration::from_millis(500)).await;
+                fs::remove_dir_all(node.directory.join("data"))?;
+                node.restart()?;
             }
         }
+        Ok(())
     }
 }
 
@@ -347,13 +349,14 @@ postgresql:
         Ok(())
     }
 
-    /// Patroni, PostgreSQL and every process of it, the one that could start others first.
+    /// Patroni, PostgreSQL and every process of it, the one that could start others first. There may be a server that Patroni has lost
+    /// sight of, with no file that names it.
     fn processes(&self) -> Vec<u32> {
         let mut all: Vec<u32> = self.patroni.iter().map(Process::id).collect();
-        let pid_file = fs::read_to_string(self.directory.join("data/postmaster.pid")).unwrap_or_default();
-        if let Some(server) = pid_file.lines().next().and_then(|line| line.trim().parse().ok())
-            && is_postgres(server)
-        {
+        let data = self.directory.join("data").into_os_string().into_encoded_bytes();
+        let running = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let running = running.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        for server in running.filter(|id| is_postgres(*id) && has_argument(*id, &data)) {
             all.push(server);
             all.extend(process::children(server).unwrap_or_default());
         }
@@ -425,6 +428,14 @@ pub(crate) fn send(signal: &str, processes: &[u32]) {
 }
 
 /// A pid file may be older than the process that has its number now.
+/// Whether a process was started with this argument, alone or behind an equals sign.
+fn has_argument(id: u32, wanted: &[u8]) -> bool {
+    let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    line.split(|byte| *byte == 0).any(|argument| {
+        argument.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with(b"="))
+    })
+}
+
 fn is_postgres(id: u32) -> bool {
     fs::read_to_string(format!("/proc/{id}/comm")).is_ok_and(|name| name.trim_end() == "postgres")
 }
@@ -484,17 +495,11 @@ fn as_account(command: &mut Command, account: Option<(u32, u32)>) {
 
 /// `GET`, with JSON for an answer.
 async fn ask(address: SocketAddr, path: &str) -> Result<Value, Fault> {
-    Ok(serde_json::from_slice(&call(address, "GET", path, "").await?)?)
-}
-
-/// The body of an answer, from a server that speaks HTTP/1.0 and closes.
-async fn call(address: SocketAddr, method: &str, path: &str, body: &str) -> Result<Vec<u8>, Fault> {
     let mut stream = TcpStream::connect(address).await?;
-    let head = format!("{method} {path} HTTP/1.0\r\nContent-Length: {}\r\n\r\n", body.len());
-    stream.write_all(format!("{head}{body}").as_bytes()).await?;
+    stream.write_all(format!("GET {path} HTTP/1.0\r\n\r\n").as_bytes()).await?;
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await?;
     let body = answer.windows(4).position(|window| window == b"\r\n\r\n");
     let body = body.and_then(|place| answer.get(place + 4..)).ok_or("an answer without a body")?;
-    Ok(body.to_vec())
+    Ok(serde_json::from_slice(body)?)
 }

@@ -6,6 +6,7 @@ mod cluster;
 mod faults;
 mod link;
 mod probe;
+mod readiness;
 mod record;
 mod report;
 mod world;

@@ -11,6 +11,7 @@ use tollgate_bench::Fault;
 use tollgate_bench::http::{self, Connection};
 
 use crate::cluster::TOLLGATES;
+use crate::readiness::Readiness;
 use crate::record::{Entry, Kind, Outcome, Record, Told, promise};
 
 const TRANSFERS: &str = "/client/v1/ach/transfers";
@@ -48,19 +49,21 @@ pub(crate) struct Load {
 pub(crate) struct Writers {
     load: Arc<Load>,
     tasks: JoinSet<Result<(), Fault>>,
+    readiness: Arc<Readiness>,
 }
 
 impl Writers {
     pub(crate) fn start(load: Load) -> Self {
         let load = Arc::new(load);
+        let readiness = Readiness::watch(load.tollgates);
         let mut tasks = JoinSet::new();
         for writer in 0..TRANSFER_WRITERS {
-            tasks.spawn(make_transfers(Caller::new(&load, writer)));
+            tasks.spawn(make_transfers(Caller::new(&load, &readiness, writer)));
         }
         for writer in 0..CARD_WRITERS {
-            tasks.spawn(make_payments(Caller::new(&load, writer)));
+            tasks.spawn(make_payments(Caller::new(&load, &readiness, writer)));
         }
-        Self { load, tasks }
+        Self { load, tasks, readiness }
     }
 
     /// Lets everybody finish what they have begun.
@@ -69,20 +72,23 @@ impl Writers {
         while let Some(done) = self.tasks.join_next().await {
             done??;
         }
+        self.readiness.stop();
         Ok(())
     }
 }
 
-/// One caller, who turns to the other node when one does not answer.
+/// One caller, who turns to the other node when one does not answer or is not ready.
 struct Caller {
     load: Arc<Load>,
+    readiness: Arc<Readiness>,
     tollgate: usize,
     connections: [Option<Connection>; TOLLGATES],
 }
 
 impl Caller {
-    fn new(load: &Arc<Load>, writer: usize) -> Self {
-        Self { load: Arc::clone(load), tollgate: writer % TOLLGATES, connections: [None, None] }
+    fn new(load: &Arc<Load>, readiness: &Arc<Readiness>, writer: usize) -> Self {
+        let (load, readiness) = (Arc::clone(load), Arc::clone(readiness));
+        Self { load, readiness, tollgate: writer % TOLLGATES, connections: [None, None] }
     }
 
     fn is_over(&self) -> bool {
@@ -103,11 +109,14 @@ impl Caller {
         let request =
             http::request("POST", path, Some(&self.load.secret_key), Some(body.to_string().as_bytes()));
         let sent = self.load.record.now();
-        let asked = tokio::time::timeout(ANSWERED_WITHIN, self.exchange(&request)).await;
-        let outcome = match asked {
-            Ok(Ok((status, answer))) => read(*kind, status, &answer),
-            Ok(Err(fault)) => Outcome::Lost(fault.to_string()),
-            Err(_) => Outcome::Lost("no answer in time".to_owned()),
+        let (readiness, tollgate) = (Arc::clone(&self.readiness), self.tollgate);
+        let outcome = tokio::select! {
+            asked = tokio::time::timeout(ANSWERED_WITHIN, self.exchange(&request)) => match asked {
+                Ok(Ok((status, answer))) => read(*kind, status, &answer),
+                Ok(Err(fault)) => Outcome::Lost(fault.to_string()),
+                Err(_) => Outcome::Lost("no answer in time".to_owned()),
+            },
+            () = readiness.only_others(tollgate) => Outcome::Lost("the node is not ready".to_owned()),
         };
         if matches!(outcome, Outcome::Lost(_))
             && let Some(connection) = self.connections.get_mut(self.tollgate)

@@ -26,6 +26,7 @@ use crate::{
     request_log::RequestLog,
     sequence::Sequence,
     snapshot::EnvironmentView,
+    webhook::ObjectTurns,
 };
 
 /// Events that are applied right after they came, at once; the rest wait for the resolver.
@@ -52,6 +53,7 @@ pub struct Engine {
     pub(crate) credential_digester: Digester,
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
+    pub(crate) object_turns: ObjectTurns,
     pub(crate) provider_watch: ProviderWatch,
     pub(crate) instant_rails: InstantRails,
     pub(crate) circuits: Arc<Circuits>,
@@ -141,6 +143,7 @@ impl Engine {
             request_digester: master_key.digester("transfer requests"),
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
+            object_turns: ObjectTurns::default(),
             provider_watch: ProviderWatch::default(),
             instant_rails: InstantRails::default(),
             circuits: Arc::default(),

@@ -4,6 +4,8 @@
 mod apply;
 mod notice_text;
 mod receive;
+mod turns;
 
 pub(crate) use apply::{EventOutcome, settled};
 pub use receive::WebhookError;
+pub(crate) use turns::ObjectTurns;

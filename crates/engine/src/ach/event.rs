@@ -31,6 +31,7 @@ impl Engine {
             return Ok(EventOutcome::Waiting("the provider is not fully configured".to_owned()));
         };
         let Some(object) = notice.objects.first() else { return Ok(EventOutcome::Unmatched) };
+        let _turn = self.object_turns.take(stored.environment, object).await;
         for _ in 0..MAX_ROUNDS {
             // Looked up before the provider is asked, so that what is read is never older than what is known.
             let known = self.known_transfer(stored.environment, &found, object, None).await?;

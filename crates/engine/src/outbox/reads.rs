@@ -22,6 +22,8 @@ use crate::{
 
 /// Deliveries that one wish makes wait again.
 const RESENT_AT_ONCE: u32 = 1_000;
+/// How often events of a span are read that nobody wants, before the caller has to continue.
+const MAX_UNWANTED: u32 = 20;
 /// More than an event can have, with one for each endpoint.
 const DELIVERIES_OF_ONE: u32 = 200;
 
@@ -94,7 +96,7 @@ impl Engine {
     pub async fn resend(
         &self,
         environment: EnvironmentId,
-        resend: Resend,
+        mut resend: Resend,
         origin: &Origin,
     ) -> Result<ResentEvents, ResendError> {
         let subject = match resend.which {
@@ -106,12 +108,20 @@ impl Engine {
             .in_environment(environment)
             .after(json!({ "endpointId": endpoint }));
         let store = self.audited(origin, audited);
-        let resent = store.resend(environment, resend, self.clock.now(), RESENT_AT_ONCE).await?;
-        let resent = match resent {
-            Resent::Done { deliveries, next_after } => ResentEvents { deliveries, next_after },
-            Resent::Missing => return Err(ResendError::Missing),
-            Resent::Disabled => return Err(ResendError::Disabled),
-        };
+        let mut resent = ResentEvents { deliveries: 0, next_after: None };
+        for _ in 0..MAX_UNWANTED {
+            resent = match store.resend(environment, resend, self.clock.now(), RESENT_AT_ONCE).await? {
+                Resent::Done { deliveries, next_after } => ResentEvents { deliveries, next_after },
+                Resent::Missing => return Err(ResendError::Missing),
+                Resent::Disabled => return Err(ResendError::Disabled),
+            };
+            // None of those that were read is wanted by anybody.
+            let ResendWhich::Between { after, .. } = &mut resend.which else { break };
+            if resent.deliveries > 0 || resent.next_after.is_none() {
+                break;
+            }
+            *after = resent.next_after;
+        }
         self.outbox_notify.notify_one();
         Ok(resent)
     }

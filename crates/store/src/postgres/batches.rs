@@ -23,7 +23,7 @@ const LARGE: &str =
     "SELECT pg_relation_size('transactions') >= 1048576 AND pg_relation_size('transfers') >= 1048576";
 
 /// So that all other statements are planned for tables that have just become large, rather than some minutes later.
-const TAKE_NOTE: &str = "ANALYZE transactions, transfers, timeline, ledger_postings, ledger_accounts";
+const TAKE_NOTE: &str = "ANALYZE transactions, transfers, ledger_postings, ledger_accounts, out_events, provider_events, card_payments";
 
 /// What may be known of the tables; 0 is nothing yet.
 const SMALL: u8 = 1;

@@ -147,7 +147,7 @@ macro_rules! more {
                  notice = CASE WHEN $44 = 'applied' THEN '' ELSE e.notice END
              FROM gate
              WHERE e.environment_id = gate.environment_id AND e.provider = $42 AND e.id = $43
-                 AND e.state = 'waiting')"
+                 AND (e.state = 'waiting') IS TRUE)"
         )
     };
 }

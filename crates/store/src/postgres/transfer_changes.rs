@@ -195,7 +195,7 @@ fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
                  notice = CASE WHEN s.state = 'applied' THEN '' ELSE e.notice END
              FROM gate JOIN {settled} ON s.place = gate.place
              WHERE e.environment_id = gate.environment_id AND e.provider = s.provider AND e.id = s.id
-                 AND e.state = 'waiting'),
+                 AND (e.state = 'waiting') IS TRUE),
          posted AS (
              INSERT INTO ledger_postings
                  (environment_id, currency, id, cause, reference, amount_minor, actor, at, provider, funding_minor,

@@ -27,11 +27,7 @@ macro_rules! card {
             "SELECT e.environment_id, e.kind, e.at, p.id, p.currency, p.provider, p.principal_minor,
          p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
          p.customer_email, p.object, t.provider_reference, t.hold, p.request, p.description",
-            $from,
-            " CROSS JOIN card_payments p
-             LEFT JOIN transactions t
-                 ON t.environment_id = e.environment_id AND t.method = 'web_card' AND t.reference = e.reference
-             WHERE p.environment_id = e.environment_id AND p.id = e.reference AND e.method = 'web_card'"
+            $from
         )
     };
 }
@@ -42,27 +38,50 @@ macro_rules! transfer {
             "SELECT e.environment_id, e.kind, e.at, t.id, t.currency, t.provider, t.principal_minor,
          t.platform_fee_minor, t.organization_fee_minor, t.total_debit_minor, t.metadata, f.customer_name,
          f.customer_email, f.external_customer_id, f.request, t.description, f.last_four",
-            $from,
-            " CROSS JOIN transactions t CROSS JOIN transfers f
-             WHERE t.environment_id = e.environment_id AND t.method = 'ach' AND t.reference = e.reference
-                 AND f.environment_id = t.environment_id AND f.transaction_id = t.id AND e.method = 'ach'"
+            $from
         )
     };
 }
 
-pub(crate) const CARD: &str =
-    concat!(card!(" FROM out_events e"), " AND e.environment_id = $1 AND e.id = $2");
-pub(crate) const TRANSFER: &str =
-    concat!(transfer!(" FROM out_events e"), " AND e.environment_id = $1 AND e.id = $2");
+pub(crate) const CARD: &str = card!(
+    " FROM out_events e CROSS JOIN card_payments p
+     LEFT JOIN transactions t
+         ON t.environment_id = e.environment_id AND t.method = 'web_card' AND t.reference = e.reference
+     WHERE p.environment_id = e.environment_id AND p.id = e.reference AND e.method = 'web_card'
+         AND e.environment_id = $1 AND e.id = $2"
+);
+pub(crate) const TRANSFER: &str = transfer!(
+    " FROM out_events e CROSS JOIN transactions t CROSS JOIN transfers f
+     WHERE t.environment_id = e.environment_id AND t.method = 'ach' AND t.reference = e.reference
+         AND f.environment_id = t.environment_id AND f.transaction_id = t.id AND e.method = 'ach'
+         AND e.environment_id = $1 AND e.id = $2"
+);
 
-/// Those of a whole batch.
+/// Those of a whole batch. With joins, a server that has no statistics yet would compare all payments of an environment with each other.
 const CARDS: &str = card!(
     " FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, event_id)
-     JOIN out_events e ON e.environment_id = w.environment_id AND e.id = w.event_id"
+     CROSS JOIN LATERAL (
+         SELECT * FROM out_events e WHERE e.environment_id = w.environment_id AND e.id = w.event_id LIMIT 1) e
+     CROSS JOIN LATERAL (
+         SELECT * FROM card_payments p
+         WHERE p.environment_id = e.environment_id AND p.id = e.reference LIMIT 1) p
+     LEFT JOIN LATERAL (
+         SELECT t.provider_reference, t.hold FROM transactions t
+         WHERE t.environment_id = e.environment_id AND t.method = 'web_card' AND t.reference = e.reference
+         LIMIT 1) t ON true
+     WHERE e.method = 'web_card'"
 );
 const TRANSFERS: &str = transfer!(
     " FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, event_id)
-     JOIN out_events e ON e.environment_id = w.environment_id AND e.id = w.event_id"
+     CROSS JOIN LATERAL (
+         SELECT * FROM out_events e WHERE e.environment_id = w.environment_id AND e.id = w.event_id LIMIT 1) e
+     CROSS JOIN LATERAL (
+         SELECT * FROM transactions t
+         WHERE t.environment_id = e.environment_id AND t.method = 'ach' AND t.reference = e.reference LIMIT 1) t
+     CROSS JOIN LATERAL (
+         SELECT * FROM transfers f
+         WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id LIMIT 1) f
+     WHERE e.method = 'ach'"
 );
 
 /// A card payment that no event leads to.

@@ -133,6 +133,8 @@ pub(crate) async fn claim<S: Session>(
     Ok(Effect::written_if(!due.is_empty(), due))
 }
 
+/// The condition is written so that PostgreSQL finds the event by its key. It would rather go through all that wait, of which it
+/// expects few.
 pub(crate) async fn settle<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
@@ -140,7 +142,7 @@ pub(crate) async fn settle<S: Session>(
 ) -> Result<Effect<bool>, Fault> {
     let sql = "UPDATE provider_events SET state = $4, due_at = $5, note = $6,
              notice = CASE WHEN $4 = 'applied' THEN '' ELSE notice END
-         WHERE environment_id = $1 AND provider = $2 AND id = $3 AND state = 'waiting'";
+         WHERE environment_id = $1 AND provider = $2 AND id = $3 AND (state = 'waiting') IS TRUE";
     let (state, due) = (settled.state.as_str(), due(settled));
     let values = values![environment, &settled.provider, &settled.id, state, due, &settled.note];
     let was_waiting = s.execute(sql, values).await? == 1;
@@ -158,7 +160,7 @@ pub(crate) async fn retry<S: Session>(
         return Ok(Effect::Nothing(false));
     }
     let sql = "UPDATE provider_events SET state = 'waiting', due_at = $4, tries = 0
-         WHERE environment_id = $1 AND provider = $2 AND id = $3 AND state = 'parked'";
+         WHERE environment_id = $1 AND provider = $2 AND id = $3 AND (state = 'parked') IS TRUE";
     let was_parked = s.execute(sql, values![environment, provider, id, now]).await? == 1;
     Ok(Effect::written_if(was_parked, was_parked))
 }

@@ -4,7 +4,11 @@ use std::time::Duration;
 
 use tollgate_domain::{PaymentMethod, card::Preparation, transaction::Status};
 use tollgate_engine::ports::{AuditScope, PaymentFilter, ProviderEventState, TransactionFilter};
-use tollgate_store::conformance::{at, samples::card, transfer_samples::ach};
+use tollgate_store::conformance::{
+    at,
+    samples::{card, settled},
+    transfer_samples::ach,
+};
 
 use crate::server::{Database, with_empty_database, with_sessions};
 
@@ -224,6 +228,54 @@ async fn the_entries_of_a_posting_are_read_with_it() {
             let read = postings_read(database).await - before;
             assert!(read < 200, "{question}: {read} postings were read");
         }
+    })
+    .await;
+}
+
+/// Many events that wait, of which the planner does not know yet: when it looked, all were applied.
+const WAITING: &str = "UPDATE provider_events SET state = 'applied', due_at = NULL;
+    INSERT INTO provider_events
+        SELECT (jsonb_populate_record(e, jsonb_build_object('id', 'done ' || n))).*
+        FROM provider_events e CROSS JOIN generate_series(1, 300) n WHERE e.id = 'evt_4';
+    ANALYZE;
+    UPDATE provider_events SET state = 'waiting', due_at = 4000000000000 WHERE id LIKE 'evt%';
+    INSERT INTO provider_events
+        SELECT (jsonb_populate_record(e, jsonb_build_object('id', 'many ' || n))).*
+        FROM provider_events e CROSS JOIN generate_series(1, 5000) n WHERE e.id = 'evt_4'";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_event_is_settled_by_its_key_however_many_wait() {
+    with_empty_database(async |database| {
+        let mut made = None;
+        with_sessions(database, async |nodes| {
+            let scope = nodes.environment().await.id;
+            nodes.fund(scope, 5_000, "f").await;
+            let id = nodes.payment(scope).await;
+            let transfer = nodes.new_transfer(scope);
+            nodes.reserve(&transfer).await;
+            for event in ["evt_1", "evt_2", "evt_3", "evt_4"] {
+                nodes.one.receive_provider_event(scope, &nodes.new_event(event), at(5)).await.unwrap();
+            }
+            made = Some((scope, id, transfer));
+        })
+        .await;
+        let (scope, id, transfer) = made.unwrap();
+        database.visitor().await.batch_execute(WAITING).await.unwrap();
+        let sql =
+            "SELECT sum(idx_tup_read)::bigint FROM pg_stat_user_indexes WHERE relname = 'provider_events'";
+        let before = database.count(sql).await;
+        with_sessions(database, async |nodes| {
+            let settled = settled("evt_1", ProviderEventState::Applied);
+            assert!(nodes.one.settle_provider_event(scope, &settled).await.unwrap());
+            nodes.change(scope, id, &nodes.full_change(0, "evt_2")).await;
+            let change = nodes.full_transfer_change(0, "evt_3", &transfer.order.fee);
+            nodes.change_transfer(&transfer, &change).await;
+        })
+        .await;
+        let read = database.count(sql).await - before;
+        assert!(read < 100, "{read} entries were read");
+        let waiting = "SELECT count(*) FROM provider_events WHERE state = 'waiting' AND id NOT LIKE 'many%'";
+        assert_eq!(database.count(waiting).await, 1);
     })
     .await;
 }

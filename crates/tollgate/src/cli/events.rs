@@ -148,6 +148,7 @@ async fn resend(session: &Session, arguments: ResendArguments) -> Result<(), Fai
         resent.map_err(|failure| no_such(failure, arguments.event.as_deref().unwrap_or("or endpoint")))?;
     session.output.show(&resent, |_| {
         let count = match resent.number("deliveries") {
+            0 if resent.optional_text("nextAfter").is_some() => "Nothing to send so far.".to_owned(),
             0 => "No subscribed endpoint; nothing was sent.".to_owned(),
             1 => "1 delivery queued.".to_owned(),
             count => format!("{count} deliveries queued."),
