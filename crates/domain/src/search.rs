@@ -18,7 +18,8 @@ const MAX_WORDS: usize = 8;
 const MIN_WORD_LENGTH: usize = 3;
 /// Between a value of the metadata and its key; no value has this character.
 const BEFORE_KEY: char = '\u{1f}';
-/// A payment gets its ID at most so many milliseconds before or after the request that makes it, or else it has a term.
+/// A payment's request began at most so many milliseconds before the payment got its ID, or after it where a clock was set back. Otherwise the
+/// payment has a term for it.
 const REQUEST_BEFORE: u64 = 10_000;
 const REQUEST_AFTER: u64 = 1_000;
 

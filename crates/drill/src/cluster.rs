@@ -427,7 +427,6 @@ pub(crate) fn send(signal: &str, processes: &[u32]) {
     drop(Command::new("kill").arg(signal).args(ids).stdin(Stdio::null()).stderr(Stdio::null()).status());
 }
 
-/// A pid file may be older than the process that has its number now.
 /// Whether a process was started with this argument, alone or behind an equals sign.
 fn has_argument(id: u32, wanted: &[u8]) -> bool {
     let line = fs::read(format!("/proc/{id}/cmdline")).unwrap_or_default();

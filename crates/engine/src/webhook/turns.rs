@@ -1,13 +1,18 @@
 //! Events about one object are applied one after the other: at the same time, each but one would find the payment changed meanwhile
-//! and begin again, with another question to the provider. Nodes do not know of each other's turns; there the store decides.
+//! and begin again, with another question to the provider. Nodes do not know of each other's turns; there the store decides. So it does if
+//! a turn takes long, because the provider does not answer: nobody waits for that.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
-use tokio::sync::OwnedMutexGuard;
+use tokio::{sync::OwnedMutexGuard, time::timeout};
 use tollgate_domain::id::EnvironmentId;
+
+/// How long a turn is waited for.
+const PATIENCE: Duration = Duration::from_secs(3);
 
 type Key = (EnvironmentId, String);
 type Lock = Arc<tokio::sync::Mutex<()>>;
@@ -25,13 +30,13 @@ pub(crate) struct ObjectTurn<'a> {
 }
 
 impl ObjectTurns {
-    /// Waits until no other event about this object is being applied.
+    /// Waits until no other event about this object is being applied, or for some seconds.
     pub(crate) async fn take(&self, environment: EnvironmentId, object: &str) -> ObjectTurn<'_> {
         let key = (environment, object.to_owned());
         let lock = Arc::clone(self.locks().entry(key.clone()).or_default());
         // Taken note of before waiting: a turn that is never begun is given back, too.
         let mut turn = ObjectTurn { turns: self, key, guard: None };
-        turn.guard = Some(lock.lock_owned().await);
+        turn.guard = timeout(PATIENCE, lock.lock_owned()).await.ok();
         turn
     }
 
@@ -54,6 +59,19 @@ impl Drop for ObjectTurn<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_turn_that_takes_long_is_not_waited_for() {
+        let turns = ObjectTurns::default();
+        let here = EnvironmentId::from_bytes([1; 16]);
+        let first = turns.take(here, "a").await;
+        let second = turns.take(here, "a").await;
+        assert!(first.guard.is_some() && second.guard.is_none());
+        drop(first);
+        assert!(turns.take(here, "a").await.guard.is_some());
+        drop(second);
+        assert!(turns.locks().is_empty());
+    }
 
     #[tokio::test]
     async fn turns_of_one_object_follow_eachother_and_leave_nothing() {
