@@ -10,8 +10,10 @@ use crate::{reader::Node, validation_error::ValidationErrors};
 const MAX_DAYS: u64 = 3_650;
 /// Providers repeat a webhook for days, and it is recognized as long as it is kept.
 const MIN_PROVIDER_EVENT_DAYS: u64 = 30;
+/// Each payment's timeline keeps the IDs of its webhooks.
+const DEFAULT_PROVIDER_EVENT_DAYS: u64 = 90;
 
-/// How long things are kept; `None` is for ever.
+/// How long things are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Retention {
     customer_data_days: Option<u64>,
@@ -19,14 +21,14 @@ pub struct Retention {
 }
 
 impl Retention {
-    /// How long a payment keeps its personal data.
+    /// How long a payment keeps its personal data; `None` is for ever.
     pub fn customer_data(&self) -> Option<Duration> {
         self.customer_data_days.map(days)
     }
 
     /// How long a provider's webhook is kept once it is done with.
-    pub fn provider_events(&self) -> Option<Duration> {
-        self.provider_event_days.map(days)
+    pub fn provider_events(&self) -> Duration {
+        days(self.provider_event_days.unwrap_or(DEFAULT_PROVIDER_EVENT_DAYS))
     }
 }
 

@@ -118,6 +118,14 @@ macro_rules! id {
     };
 }
 
+impl EntryId {
+    /// The id behind this one.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.wrapping_add(1))
+    }
+}
+
 id!(/// A company that uses the service.
     OrganizationId, "org");
 id!(/// One of an organization's products.

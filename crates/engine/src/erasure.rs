@@ -254,11 +254,9 @@ impl Engine {
     async fn forget_old(&self, view: &EnvironmentView) -> Result<(), EraseError> {
         let retention = &view.configuration.settings.retention;
         let (environment, now) = (view.environment.id, self.clock.now());
-        if let Some(lifetime) = retention.provider_events() {
-            let before = now.saturating_sub(lifetime);
-            for state in [ProviderEventState::Applied, ProviderEventState::Ignored] {
-                self.forget_provider_events(environment, state, before).await?;
-            }
+        let before = now.saturating_sub(retention.provider_events());
+        for state in [ProviderEventState::Applied, ProviderEventState::Ignored] {
+            self.forget_provider_events(environment, state, before).await?;
         }
         let Some(lifetime) = retention.customer_data() else { return Ok(()) };
         let before = now.saturating_sub(lifetime);

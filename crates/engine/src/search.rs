@@ -205,7 +205,7 @@ impl Engine {
                     }
                     PaymentMethod::Ach => {
                         let found = self.store.transfer_of_object(environment, &provider.name, text).await?;
-                        found.map(ServiceReference::Ach)
+                        found.map(|transfer| ServiceReference::Ach(transfer.order.id))
                     }
                 };
                 named.extend(found);

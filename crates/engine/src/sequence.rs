@@ -9,6 +9,8 @@ use tollgate_domain::Timestamp;
 
 /// Ten bytes of randomness as a number.
 const RANDOM_END: u128 = 1 << 80;
+/// So far is one id from the next at least. Lines of a timeline take the numbers behind the first one's.
+const MIN_STEP: u128 = 1 << 16;
 
 /// The last id's moment and randomness.
 #[derive(Debug)]
@@ -28,7 +30,7 @@ impl Sequence {
     /// that was set back catches up, the randomness grows by steps that are themselves random.
     pub(crate) fn next(&mut self, now: Timestamp, drawn: [u8; 10]) -> (Timestamp, [u8; 10]) {
         let new_id = drawn.iter().fold(0, |number, byte| (number << 8) | u128::from(*byte));
-        let step = (new_id & 0xffff_ffff) + 1;
+        let step = (new_id & 0xffff_ffff) + MIN_STEP;
         if now > self.at {
             (self.at, self.random) = (now, new_id);
         } else if self.random + step < RANDOM_END {

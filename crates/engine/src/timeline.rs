@@ -28,12 +28,18 @@ impl From<RandomnessUnavailable> for StoreError {
 }
 
 impl Engine {
-    /// Gives lines their ids, in order.
+    /// Gives lines their ids: one behind the other, so that a store needs to keep only the first.
     pub(crate) fn entries(&self, lines: Vec<Line>, request: Option<&str>) -> Result<Vec<Entry>, StoreError> {
+        if lines.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut next = self.new_id(EntryId::new)?;
         let mut entries = Vec::with_capacity(lines.len());
         for (at, kind, detail) in lines {
+            let id = next;
+            next = id.next();
             entries.push(Entry {
-                id: self.new_id(EntryId::new)?,
+                id,
                 at,
                 kind: kind.to_owned(),
                 request: request.map(str::to_owned),

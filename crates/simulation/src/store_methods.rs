@@ -104,6 +104,7 @@ through! {
         ) -> Vec<Transaction>;
         Write reroute_payment(environment: EnvironmentId, id: PaymentId, reroute: &PaymentReroute) -> Changed;
         Read timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
+        Read knows_provider_event(environment: EnvironmentId, provider: &str, id: &str) -> bool;
         Write receive_provider_event(environment: EnvironmentId, event: &ProviderEvent, due: Timestamp) -> Received;
         Claim claim_provider_events(now: Timestamp, until: Timestamp, limit: u32) -> Vec<StoredProviderEvent>;
         Write settle_provider_event(environment: EnvironmentId, settled: &SettledProviderEvent) -> bool;
@@ -168,7 +169,7 @@ through! {
 through! {
     TransferStore {
         Write keep_customer_token(environment: EnvironmentId, new: &KeyedToken) -> Option<KeyedToken>;
-        Read transfer_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<TransferId>;
+        Read transfer_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<Transfer>;
         Write cancel_reservation(
             environment: EnvironmentId, id: TransferId, cancel: &ReservationCancel
         ) -> Changed;

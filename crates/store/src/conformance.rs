@@ -157,7 +157,8 @@ macro_rules! conformance_suite {
             transactions:
                 lists_agree_with_a_model, a_list_has_exact_ends, a_list_follows_the_status;
             events:
-                an_event_is_received_once, one_of_many_deliveries_is_new, a_settled_event_stays,
+                an_event_is_received_once, one_of_many_deliveries_is_new, an_event_is_stored_settled,
+                a_settled_event_stays,
                 only_a_parked_event_is_retried, what_no_database_holds_is_not_there,
                 a_change_may_leave_its_event_waiting, events_are_listed_newest_first;
             exceptions:

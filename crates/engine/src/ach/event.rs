@@ -2,21 +2,17 @@
 
 use serde_json::json;
 use tollgate_configuration::Provider;
-use tollgate_domain::{
-    ServiceReference,
-    ach::AchProviderReport,
-    id::{EnvironmentId, TransferId},
-};
+use tollgate_domain::{ServiceReference, ach::AchProviderReport, id::EnvironmentId};
 
 use super::{AchProvider, MAX_ROUNDS, update::TransferUpdate};
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, ProviderEventState, Rejection, RejectionKind, SettledProviderEvent, StoreError,
-        StoredProviderEvent, WebhookNotice,
+        Call, CallError, ProviderEventState, Rejection, RejectionKind, StoreError, StoredProviderEvent,
+        Transfer, WebhookNotice,
     },
     snapshot::EnvironmentView,
-    webhook::EventOutcome,
+    webhook::{EventOutcome, settled},
 };
 
 impl Engine {
@@ -33,59 +29,17 @@ impl Engine {
         let Some(object) = notice.objects.first() else { return Ok(EventOutcome::Unmatched) };
         let _turn = self.object_turns.take(stored.environment, object).await;
         for _ in 0..MAX_ROUNDS {
-            // Looked up before the provider is asked, so that what is read is never older than what is known.
-            let known = self.known_transfer(stored.environment, &found, object, None).await?;
-            let before = match known {
-                Some(id) => self.store.transfer(stored.environment, id).await?,
-                None => None,
-            };
-            let check = before.as_ref().map(|transfer| {
-                self.check_account(stored.environment, transfer.order.account.as_ref(), found.provider)
-            });
-            if let Some(check) = check.as_ref().filter(|check| check.is_unreachable()) {
-                return Ok(EventOutcome::Waiting(check.transient_error().reason));
-            }
-            let call = found.wire.read(found.provider, object).await;
-            // Another account does not show the transfer, which says nothing about it.
-            if let Some(check) = check.filter(|check| !check.is_unchanged())
-                && matches!(&call.outcome, Err(CallError::Rejected(it)) if it.kind != RejectionKind::Credentials)
-            {
-                return Ok(EventOutcome::Waiting(check.transient_error().reason));
-            }
-            let before = match (before, &call.outcome) {
-                (Some(before), _) => Some(before),
-                (None, Ok(report)) => {
-                    let id = self.known_transfer(stored.environment, &found, object, Some(report)).await?;
-                    match id {
-                        Some(id) => self.store.transfer(stored.environment, id).await?,
-                        None => None,
-                    }
-                }
-                (None, Err(_)) => None,
-            };
-            let Some(transfer) = before else {
-                return Ok(match call.outcome {
-                    Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
-                        EventOutcome::Waiting(transient.reason)
-                    }
-                    Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-                        EventOutcome::Waiting(not_let_in(&rejection))
-                    }
-                    Ok(_) | Err(CallError::Rejected(_)) => EventOutcome::Unmatched,
-                });
+            let (transfer, call) = match self.look_into(stored, notice, &found, object).await? {
+                Ok(looked) => looked,
+                Err(outcome) => return Ok(outcome),
             };
             let mut update = TransferUpdate::of(self, transfer, Some(&stored.event.request));
-            let note = match note_reading(&mut update, &call, notice) {
-                Ok(note) => note,
+            let note = match call.map(|call| note_reading(&mut update, &call, notice)).transpose() {
+                Ok(note) => note.unwrap_or_default(),
                 Err(waiting) => return Ok(EventOutcome::Waiting(waiting)),
             };
-            update.settle(SettledProviderEvent {
-                provider: stored.event.provider.clone(),
-                id: stored.event.id.clone(),
-                state: ProviderEventState::Applied,
-                due: None,
-                note,
-            });
+            update.line("webhook", json!({ "eventId": notice.event, "type": notice.kind }));
+            update.settle(settled(stored, ProviderEventState::Applied, None, &note));
             if update.commit().await?.is_some() {
                 return Ok(EventOutcome::Done);
             }
@@ -93,22 +47,66 @@ impl Engine {
         Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()))
     }
 
-    /// The transfer a provider's object is, by its name or by the key it was made under.
-    async fn known_transfer(
+    /// The transfer an event is about, and what the provider answers about it, unless the event is no news.
+    async fn look_into(
         &self,
-        environment: EnvironmentId,
+        stored: &StoredProviderEvent,
+        notice: &WebhookNotice,
         found: &AchProvider<'_>,
         object: &str,
-        report: Option<&AchProviderReport>,
-    ) -> Result<Option<TransferId>, StoreError> {
-        if let Some(id) = self.store.transfer_of_object(environment, &found.provider.name, object).await? {
-            return Ok(Some(id));
+    ) -> Result<Result<(Transfer, Option<Call<AchProviderReport>>), EventOutcome>, StoreError> {
+        let (environment, provider) = (stored.environment, &found.provider.name);
+        // Looked up before the provider is asked, so that what is read is never older than what is known.
+        let known = self.store.transfer_of_object(environment, provider, object).await?;
+        let known = match known {
+            Some(transfer) if notice.is_creation => return Ok(Ok((transfer, None))),
+            known => known,
+        };
+        let check = known
+            .as_ref()
+            .map(|transfer| self.check_account(environment, transfer.order.account.as_ref(), found.provider));
+        if let Some(check) = check.as_ref().filter(|check| check.is_unreachable()) {
+            return Ok(Err(EventOutcome::Waiting(check.transient_error().reason)));
         }
-        let reference = report.and_then(|report| report.reference.as_deref());
-        Ok(match reference.and_then(|reference| reference.parse().ok()) {
-            Some(ServiceReference::Ach(id)) => Some(id),
-            Some(ServiceReference::Card(_)) | None => None,
+        let call = found.wire.read(found.provider, object).await;
+        // Another account does not show the transfer, which says nothing about it.
+        if let Some(check) = check.filter(|check| !check.is_unchanged())
+            && matches!(&call.outcome, Err(CallError::Rejected(it)) if it.kind != RejectionKind::Credentials)
+        {
+            return Ok(Err(EventOutcome::Waiting(check.transient_error().reason)));
+        }
+        let transfer = match (known, &call.outcome) {
+            (Some(known), _) => Some(known),
+            (None, Ok(report)) => self.reported_transfer(environment, provider, object, report).await?,
+            (None, Err(_)) => None,
+        };
+        Ok(match (transfer, call.outcome) {
+            (Some(transfer), outcome) => Ok((transfer, Some(Call { outcome, logs: call.logs }))),
+            (None, Err(CallError::Unsent(transient) | CallError::Unknown(transient))) => {
+                Err(EventOutcome::Waiting(transient.reason))
+            }
+            (None, Err(CallError::Rejected(rejection))) if rejection.kind == RejectionKind::Credentials => {
+                Err(EventOutcome::Waiting(not_let_in(&rejection)))
+            }
+            (None, Ok(_) | Err(CallError::Rejected(_))) => Err(EventOutcome::Unmatched),
         })
+    }
+
+    /// The transfer a provider's object is, by a name that became known meanwhile or by the key it was made under.
+    async fn reported_transfer(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        object: &str,
+        report: &AchProviderReport,
+    ) -> Result<Option<Transfer>, StoreError> {
+        if let Some(transfer) = self.store.transfer_of_object(environment, provider, object).await? {
+            return Ok(Some(transfer));
+        }
+        match report.reference.as_deref().and_then(|reference| reference.parse().ok()) {
+            Some(ServiceReference::Ach(id)) => self.store.transfer(environment, id).await,
+            Some(ServiceReference::Card(_)) | None => Ok(None),
+        }
     }
 }
 
@@ -119,24 +117,20 @@ fn note_reading(
     notice: &WebhookNotice,
 ) -> Result<String, String> {
     update.record_calls(&call.logs);
-    let note = match &call.outcome {
+    match &call.outcome {
         Ok(report) => {
             update.apply_report(report, &notice.event);
-            String::new()
+            Ok(String::new())
         }
         // Until the credentials are corrected; what the event told of must not be lost meanwhile.
         Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-            return Err(not_let_in(rejection));
+            Err(not_let_in(rejection))
         }
         Err(CallError::Rejected(rejection)) => {
-            format!("the provider does not return the transfer: {}", rejection.failure.code)
+            Ok(format!("the provider does not return the transfer: {}", rejection.failure.code))
         }
-        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
-            return Err(transient.reason.clone());
-        }
-    };
-    update.line("webhook", json!({ "eventId": notice.event, "type": notice.kind }));
-    Ok(note)
+        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => Err(transient.reason.clone()),
+    }
 }
 
 fn not_let_in(rejection: &Rejection) -> String {

@@ -244,12 +244,11 @@ impl ProviderEventState {
     }
 }
 
-/// What is to become of an event.
+/// What is to become of an event. It may have been stored before, waiting, or be new.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettledProviderEvent {
-    pub provider: String,
-    pub id: String,
-    /// Where it stands from now on. An event that was applied, ignored or parked before stays so.
+    pub event: ProviderEvent,
+    /// Its state from now on. One that was applied, ignored or parked before keeps its state.
     pub state: ProviderEventState,
     /// When to check again; only with [`ProviderEventState::Waiting`].
     pub due: Option<Timestamp>,
@@ -460,6 +459,14 @@ pub trait PaymentStore: Send + Sync + 'static {
         reference: ServiceReference,
     ) -> Result<Vec<Entry>, StoreError>;
 
+    /// Whether a provider's event was stored before.
+    async fn knows_provider_event(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        id: &str,
+    ) -> Result<bool, StoreError>;
+
     /// Stores a provider's event once per environment, provider and event id; due at `due`.
     async fn receive_provider_event(
         &self,
@@ -476,7 +483,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<StoredProviderEvent>, StoreError>;
 
-    /// Settles an event that changes no payment; `false` if there is none, or it does not wait.
+    /// Settles an event that changes no payment; `false` if it was settled before, or there is no such environment.
     async fn settle_provider_event(
         &self,
         environment: EnvironmentId,

@@ -254,7 +254,7 @@ pub trait TransferStore: Send + Sync + 'static {
         environment: EnvironmentId,
         provider: &str,
         object: &str,
-    ) -> Result<Option<TransferId>, StoreError>;
+    ) -> Result<Option<Transfer>, StoreError>;
 
     /// Changes a transfer, if it is still as it was seen. Many at once share a commit.
     async fn change_transfer(

@@ -115,6 +115,5 @@ pub(crate) fn settled(
     due: Option<Timestamp>,
     note: &str,
 ) -> SettledProviderEvent {
-    let (provider, id) = (stored.event.provider.clone(), stored.event.id.clone());
-    SettledProviderEvent { provider, id, state, due, note: note.to_owned() }
+    SettledProviderEvent { event: stored.event.clone(), state, due, note: note.to_owned() }
 }

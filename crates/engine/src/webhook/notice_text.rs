@@ -25,6 +25,7 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
         "reference": notice.reference,
         "dispute": dispute,
         "namesOnly": notice.names_only,
+        "isCreation": notice.is_creation.then_some(true),
         "isPing": notice.is_ping.then_some(true),
     });
     if let Value::Object(fields) = &mut text {
@@ -56,6 +57,7 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
             None => None,
         },
         names_only: words(&value, "namesOnly"),
+        is_creation: value.get("isCreation").and_then(Value::as_bool).unwrap_or_default(),
         is_ping: value.get("isPing").and_then(Value::as_bool).unwrap_or_default(),
     })
 }
@@ -89,6 +91,7 @@ mod tests {
                 respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
             }),
             names_only: Some("dp_1".to_owned()),
+            is_creation: true,
             is_ping: false,
         };
         for notice in [full, WebhookNotice::default()] {

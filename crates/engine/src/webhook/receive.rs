@@ -2,25 +2,30 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::{
+    sync::{OwnedSemaphorePermit, oneshot},
+    time::timeout,
+};
 use tollgate_domain::{
     card::Preparation,
     id::{EnvironmentId, PaymentId},
 };
 use tracing::{debug, warn};
 
-use super::notice_text;
+use super::{notice_text, settled};
 use crate::{
     activity,
     engine::Engine,
     ports::{
-        InboundWebhook, PaymentFilter, ProviderEvent, ProviderEventState, Received, SettledProviderEvent,
-        SignatureError, StoreError, StoredProviderEvent, UnreadableEvent, WebhookNotice,
+        InboundWebhook, PaymentFilter, ProviderEvent, ProviderEventState, SignatureError, StoreError,
+        StoredProviderEvent, UnreadableEvent, WebhookNotice,
     },
 };
 
 /// Longer than any provider's names, shorter than what would fill a database.
 const MAX_NAME_LENGTH: usize = 255;
+/// How long an event is applied before it is stored and answered. Providers wait for ten seconds and more.
+const PATIENCE: Duration = Duration::from_secs(1);
 const NAMES_RULE: &str = "its ID and type must be 1 to 255 bytes without NUL";
 
 /// Why a webhook was not taken in.
@@ -64,8 +69,8 @@ impl Engine {
         format!("{}/webhooks/v1/{environment}/{provider}", self.options.public_url)
     }
 
-    /// Checks and stores a webhook. Once this returns it will be applied, here or on another node; the same event
-    /// twice is stored once.
+    /// Checks a webhook and applies it, or stores it if that takes long: what it leads to and that it is done with are one
+    /// commit. Once this returns it was or will be applied, here or on another node; the same event twice is applied once.
     pub async fn receive_webhook(
         self: &Arc<Self>,
         environment: EnvironmentId,
@@ -99,35 +104,33 @@ impl Engine {
             request: request.to_owned(),
             received_at: now,
         };
-        // Where so many are being applied that this one gets no turn, the resolver is to see to it right away.
-        let turn = Arc::clone(&self.event_turns).try_acquire_owned().ok();
-        let lease = turn.as_ref().map_or(Duration::ZERO, |_| self.options.resolver.lease);
-        let due = now.saturating_add(lease);
-        if self.store.receive_provider_event(environment, &event, due).await? == Received::Known {
+        if self.store.knows_provider_event(environment, provider_name, &event.id).await? {
             return Ok(());
         }
         activity::received(provider_name, &event.kind);
-        if notice.relevant {
-            if let Some(turn) = turn {
-                let (state, note) = (ProviderEventState::Waiting, String::new());
-                let stored =
-                    StoredProviderEvent { environment, event, state, due: Some(due), tries: 0, note };
-                self.apply_soon(stored, turn);
-            }
+        let state = ProviderEventState::Waiting;
+        let stored =
+            StoredProviderEvent { environment, event, state, due: None, tries: 0, note: String::new() };
+        if !notice.relevant {
+            let (state, note) = if notice.is_ping {
+                (ProviderEventState::Applied, "test event: this webhook endpoint works")
+            } else {
+                (ProviderEventState::Ignored, "not relevant here")
+            };
+            self.store.settle_provider_event(environment, &settled(&stored, state, None, note)).await?;
             return Ok(());
         }
-        let (state, note) = if notice.is_ping {
-            (ProviderEventState::Applied, "test event: this webhook endpoint works")
-        } else {
-            (ProviderEventState::Ignored, "not relevant here")
+        // Where so many are being applied that this one gets no turn, the resolver is to see to it right away.
+        let turn = Arc::clone(&self.event_turns).try_acquire_owned().ok();
+        let lease = turn.as_ref().map_or(Duration::ZERO, |_| self.options.resolver.lease);
+        let event = stored.event.clone();
+        let is_settled = match turn {
+            Some(turn) => self.apply_soon(stored, turn).await,
+            None => false,
         };
-        let (note, provider, id) = (note.to_owned(), event.provider, event.id);
-        self.store
-            .settle_provider_event(
-                environment,
-                &SettledProviderEvent { provider, id, state, due: None, note },
-            )
-            .await?;
+        if !is_settled {
+            self.store.receive_provider_event(environment, &event, now.saturating_add(lease)).await?;
+        }
         Ok(())
     }
 
@@ -159,14 +162,20 @@ impl Engine {
         Ok(true)
     }
 
-    /// Applies an event right away.
-    fn apply_soon(self: &Arc<Self>, event: StoredProviderEvent, turn: OwnedSemaphorePermit) {
+    /// Applies an event right away. Whether that is done, and the event stored with what became of it: a provider that takes long
+    /// to answer is not waited for.
+    async fn apply_soon(self: &Arc<Self>, event: StoredProviderEvent, turn: OwnedSemaphorePermit) -> bool {
         let engine = Arc::clone(self);
+        let (done, is_done) = oneshot::channel();
         self.spawn(async move {
-            if let Err(error) = engine.apply_event_or_park(event).await {
-                warn!(%error, "provider event stored but not applied yet; it will be retried");
-            }
+            let applied = engine.apply_event_or_park(event).await;
             drop(turn);
+            if let Err(error) = &applied {
+                warn!(%error, "provider event not applied yet; it will be retried");
+            }
+            // Nobody may be waiting anymore.
+            let _ = done.send(applied.is_ok());
         });
+        matches!(timeout(PATIENCE, is_done).await, Ok(Ok(true)))
     }
 }

@@ -15,7 +15,7 @@ use tollgate_domain::{
 use tollgate_engine::{CustomerName, Erasure, PrepareRequest};
 
 use crate::support::{
-    config,
+    config::{self, BANK},
     requests::{card_request, look_at, origin},
     world::World,
 };
@@ -130,5 +130,22 @@ async fn personal_data_goes_after_as_many_days_as_the_environment_says() {
     pass().await;
     assert_eq!(world.payment(old).await.order.customer_email, None);
     assert!(world.payment(young).await.order.customer_email.is_some());
+
+    let webhooks = async || world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    let ping = async |id: &str| {
+        world.webhook(BANK, &json!({ "id": id, "type": "ping" })).await.unwrap();
+    };
+    ping("evt_1").await;
+    sleep(60 * DAY).await;
+    ping("evt_2").await;
+    sleep(31 * DAY).await;
+    assert_eq!(webhooks().await.len(), 2);
+    pass().await;
+    assert_eq!(webhooks().await.len(), 1, "90 days, unless set");
+    let mut document = config::document();
+    document["settings"] = json!({"retention": {"providerEventDays": 30}});
+    world.configure(document).await;
+    pass().await;
+    assert_eq!(webhooks().await, []);
     world.check().await;
 }

@@ -1,10 +1,14 @@
 //! Webhooks of both payment methods: verified, stored, and applied by reading the provider's record.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::{Instant, sleep};
 use tollgate_domain::{
     Flow, ServiceReference,
     ach::AchProviderStatus,
     card::ProviderStatus,
+    id::TransferId,
     transaction::{Dispute, Status},
 };
 use tollgate_engine::{
@@ -16,7 +20,7 @@ use crate::support::{
     config::{BANK, INTENTS, REGISTER, REGISTER_FROM},
     every_step::{UseCase, fails_at_every_step},
     faults::Fault,
-    provider::{Page, whole_refund},
+    provider::{Page, SLOW, whole_refund},
     requests::{card_request, charge_of},
     world::World,
 };
@@ -139,6 +143,74 @@ async fn a_transfer_follows_what_the_bank_says() {
         assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(expected), "{standing:?}");
         world.check().await;
     }
+}
+
+/// The events of the timeline.
+async fn webhooks_of(world: &World, id: TransferId) -> Vec<Value> {
+    let found = world.engine().transfer_with_timeline(world.environment, id).await.unwrap();
+    let lines = found.timeline.into_iter().filter(|line| line.kind == "webhook");
+    lines.map(|line| serde_json::from_str::<Value>(&line.detail).unwrap()["eventId"].clone()).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_same_event_again_is_applied_once() {
+    let world = World::new().await;
+    let id = world.send("a caller's key", 10_000).await.unwrap().transfer.order.id;
+    world.providers.records().transfer().status = AchProviderStatus::Settled;
+    let settled = event("evt_1", "transfer_1");
+    let (one, other) = tokio::join!(world.webhook(BANK, &settled), world.webhook(BANK, &settled));
+    one.and(other).unwrap();
+    world.providers.records().calls.clear();
+    world.webhook(BANK, &settled).await.unwrap();
+    assert_eq!(world.providers.records().calls, [""; 0], "asked because of what is known");
+    assert_eq!(webhooks_of(&world, id).await, ["evt_1"]);
+    let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    assert_eq!(events.len(), 1, "{events:?}");
+    world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn that_a_known_transfer_was_made_is_no_reason_to_ask() {
+    let world = World::new().await;
+    let id = world.send("a caller's key", 10_000).await.unwrap().transfer.order.id;
+    world.providers.records().calls.clear();
+    let made = json!({ "id": "evt_1", "type": "created", "object": "transfer_1" });
+    world.webhook(BANK, &made).await.unwrap();
+    assert_eq!(world.providers.records().calls, [""; 0]);
+    assert_eq!(webhooks_of(&world, id).await, ["evt_1"]);
+    let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    assert!(events.iter().all(|event| event.state == ProviderEventState::Applied), "{events:?}");
+
+    // The answer to the second one was lost: what it is, only the provider knows.
+    world.faults.arm(Fault::ProviderUnknown { done: true }, 1);
+    let second = world.send("another key", 10_000).await.unwrap().transfer.order.id;
+    world.faults.disarm();
+    world.providers.records().calls.clear();
+    let made = json!({ "id": "evt_2", "type": "created", "object": "transfer_2" });
+    world.webhook(BANK, &made).await.unwrap();
+    assert_eq!(world.providers.records().calls.len(), 1);
+    assert_eq!(webhooks_of(&world, second).await, ["evt_2"]);
+    assert_eq!(world.status(ServiceReference::Ach(second)).await, Some(Status::Processing));
+    world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_answers_slowly_is_not_waited_for() {
+    let world = World::new().await;
+    let id = world.send("a caller's key", 10_000).await.unwrap().transfer.order.id;
+    world.providers.records().transfer().status = AchProviderStatus::Settled;
+    world.faults.arm(Fault::ProviderSlow, 1);
+    let began = Instant::now();
+    world.webhook(BANK, &event("evt_1", "transfer_1")).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    let stored = async || world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+    assert_eq!(stored().await[0].state, ProviderEventState::Waiting);
+    assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(Status::Processing));
+    sleep(SLOW).await;
+    assert_eq!(stored().await[0].state, ProviderEventState::Applied);
+    assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(Status::Succeeded));
+    assert_eq!(webhooks_of(&world, id).await, ["evt_1"]);
+    world.check().await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -55,5 +55,6 @@ pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
     }
     let object = event.associated_object_id.filter(|id| !id.is_empty());
     let object = object.ok_or_else(|| UnreadableEvent("the event names no transfer".to_owned()))?;
-    Ok(WebhookNotice { relevant: true, objects: vec![object], ..notice })
+    let is_creation = notice.kind.ends_with(".created");
+    Ok(WebhookNotice { relevant: true, objects: vec![object], is_creation, ..notice })
 }

@@ -134,6 +134,7 @@ fn every_event() {
             kind: category.to_owned(),
             relevant: true,
             objects: vec![object.to_owned()],
+            is_creation: category.ends_with(".created"),
             ..WebhookNotice::default()
         };
         assert_eq!(event(category, object.into()).unwrap(), expected);

@@ -122,10 +122,12 @@ pub async fn a_repeated_change_is_made_once(nodes: &Nodes) {
         assert_eq!(node.change_payment(environment, id, &first).await.unwrap(), Changed::Done);
     }
     assert_eq!(Everything::read(nodes, environment, id, &first.objects).await, before);
-    // Once something has changed since, it is out of date like any other.
+    // Once something has changed since, it is out of date like any other, unless its event shows that it was made.
     nodes.change(environment, id, &nodes.change_to(1, preparing())).await;
     let before = Everything::read(nodes, environment, id, &first.objects).await;
-    assert_eq!(nodes.two.change_payment(environment, id, &first).await.unwrap(), Changed::Stale);
+    assert_eq!(nodes.two.change_payment(environment, id, &first).await.unwrap(), Changed::Done);
+    let silent = PaymentChange { event: None, ..first.clone() };
+    assert_eq!(nodes.two.change_payment(environment, id, &silent).await.unwrap(), Changed::Stale);
     assert_eq!(Everything::read(nodes, environment, id, &first.objects).await, before);
 }
 

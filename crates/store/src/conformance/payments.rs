@@ -59,7 +59,7 @@ pub async fn a_changed_payment_goes_round(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     let order = nodes.new_full_order(environment);
     let id = nodes.payment_with(&order, &preparing()).await;
-    let mut change = nodes.full_change(0, "evt_1");
+    let mut change = nodes.full_change(0, "evt_0");
     for state in AttemptState::ALL {
         change.attempt.as_mut().unwrap().state = state;
         let payment = nodes.change(environment, id, &change).await;
@@ -67,7 +67,7 @@ pub async fn a_changed_payment_goes_round(nodes: &Nodes) {
         assert_eq!((&payment.order, &payment.progress), (&order, &change.progress));
         assert_eq!(payment.transaction.unwrap().state, full_state());
         assert_eq!(payment.attempts, [change.attempt.clone().unwrap()]);
-        change = nodes.full_change(payment.revision, "evt_1");
+        change = nodes.full_change(payment.revision, &format!("evt_{}", payment.revision));
     }
     // And back to nothing where nothing is known anymore.
     change.progress = preparing();

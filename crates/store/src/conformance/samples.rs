@@ -339,8 +339,14 @@ impl Nodes {
 
 pub fn settled(event: &str, state: ProviderEventState) -> SettledProviderEvent {
     SettledProviderEvent {
-        provider: PROVIDER.to_owned(),
-        id: event.to_owned(),
+        event: ProviderEvent {
+            provider: PROVIDER.to_owned(),
+            id: event.to_owned(),
+            kind: "payment_intent.succeeded".to_owned(),
+            notice: "{}".to_owned(),
+            request: "req_3".to_owned(),
+            received_at: at(1),
+        },
         state,
         due: None,
         note: LETTERS.to_owned(),

@@ -119,18 +119,19 @@ pub async fn events_are_of_one_environment(nodes: &Nodes) {
     nodes.one.receive_provider_event(theirs, &nodes.new_event("evt_1"), at(1)).await.unwrap();
     let before = nodes.two.provider_events(theirs, None, None, ALL).await.unwrap();
     assert!(nodes.two.provider_events(mine, None, None, ALL).await.unwrap().is_empty());
-    assert!(
-        !nodes.two.settle_provider_event(mine, &settled("evt_1", ProviderEventState::Applied)).await.unwrap()
-    );
-    // Nor does a change of my payment settle their event.
+    assert!(nodes.two.knows_provider_event(theirs, PROVIDER, "evt_1").await.unwrap());
+    assert!(!nodes.two.knows_provider_event(mine, PROVIDER, "evt_1").await.unwrap());
+    // Nor does a change of my payment settle their event, or my own event of that name.
     let id = nodes.payment(mine).await;
     nodes.change(mine, id, &nodes.full_change(0, "evt_1")).await;
     assert_eq!(nodes.two.provider_events(theirs, None, None, ALL).await.unwrap(), before);
-    let received = nodes.two.receive_provider_event(mine, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+    let received = nodes.two.receive_provider_event(mine, &nodes.new_event("evt_2"), at(1)).await.unwrap();
     assert_eq!(received, Received::New);
-    assert!(
-        nodes.two.settle_provider_event(mine, &settled("evt_1", ProviderEventState::Applied)).await.unwrap()
-    );
+    for event in ["evt_2", "evt_3"] {
+        let settled = settled(event, ProviderEventState::Applied);
+        assert!(nodes.two.settle_provider_event(mine, &settled).await.unwrap());
+    }
+    assert_eq!(nodes.two.provider_events(mine, None, None, ALL).await.unwrap().len(), 3);
     assert_eq!(nodes.two.provider_events(theirs, None, None, ALL).await.unwrap(), before);
 }
 
@@ -162,7 +163,8 @@ pub async fn transfers_are_of_one_environment(nodes: &Nodes) {
 
     assert_eq!(nodes.two.transfer(mine, id).await.unwrap(), None);
     assert_eq!(nodes.two.transfer_of_object(mine, PROVIDER, &object).await.unwrap(), None);
-    assert_eq!(nodes.two.transfer_of_object(theirs, PROVIDER, &object).await.unwrap(), Some(id));
+    let found = nodes.two.transfer_of_object(theirs, PROVIDER, &object).await.unwrap();
+    assert_eq!(found.as_ref(), Some(&before));
     assert!(nodes.two.waiting_transfers(mine, None, ALL).await.unwrap().is_empty());
     assert_eq!(nodes.two.transaction(mine, ach(id)).await.unwrap(), None);
     for from in [0, 1] {
@@ -181,7 +183,8 @@ pub async fn transfers_are_of_one_environment(nodes: &Nodes) {
     change.posting.as_mut().unwrap().id = nodes.new_posting_id();
     let changed = nodes.change_transfer(&twin, &change).await;
     assert_eq!((changed.order, changed.revision), (twin.order, 1));
-    assert_eq!(nodes.two.transfer_of_object(mine, PROVIDER, &object).await.unwrap(), Some(id));
+    let found = nodes.two.transfer_of_object(mine, PROVIDER, &object).await.unwrap();
+    assert_eq!(found.map(|transfer| (transfer.order.environment, transfer.order.id)), Some((mine, id)));
     assert_eq!(nodes.read_transfer(&new).await, before);
     let events =
         nodes.two.provider_events(theirs, Some(ProviderEventState::Waiting), None, ALL).await.unwrap();

@@ -139,11 +139,11 @@ pub async fn what_did_not_happen_is_not_told(nodes: &Nodes) {
     }
     expected.extend(change.new_events.iter().map(|event| event.id));
     for from in [0, 2] {
-        let stale = nodes.full_change(from, "evt_1");
+        let stale = nodes.full_change(from, "evt_2");
         assert_eq!(nodes.one.change_payment(environment, order.id, &stale).await.unwrap(), Changed::Stale);
     }
     let unknown = PaymentId::from_bytes([8; 16]);
-    let missing = nodes.one.change_payment(environment, unknown, &nodes.full_change(0, "evt_1")).await;
+    let missing = nodes.one.change_payment(environment, unknown, &nodes.full_change(0, "evt_2")).await;
     assert_eq!(missing.unwrap(), Changed::Missing);
 
     let new = nodes.new_transfer(environment);

@@ -239,7 +239,8 @@ pub async fn objects_lead_to_their_transfer(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     nodes.fund(environment, 50_000, "f").await;
     let find = async |provider: &str, object: &str| {
-        nodes.two.transfer_of_object(environment, provider, object).await.unwrap()
+        let found = nodes.two.transfer_of_object(environment, provider, object).await.unwrap();
+        found.map(|transfer| transfer.order.id)
     };
     let news =
         [nodes.new_transfer(environment), nodes.new_transfer(environment), nodes.new_transfer(environment)];

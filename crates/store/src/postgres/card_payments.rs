@@ -25,7 +25,7 @@ use crate::{
     },
     table::{Table, unnest},
     units::{
-        events,
+        events::{self, settled_row, unless_settled},
         exceptions::{EXCEPTIONS, exception_row},
         payment_change::why_not,
         payments::not_inserted,
@@ -121,7 +121,7 @@ macro_rules! more {
             record_card!(
                 "gate g WHERE $16::uuid IS NOT NULL",
                 "$16",
-                "$47::bigint",
+                "$51::bigint",
                 "$17::bigint",
                 "$18, $19, $20, $21, $22::bigint, $23, $24, $25, $26::bigint, $27::bigint, $28"
             ),
@@ -143,11 +143,12 @@ macro_rules! more {
                      $41::bigint[]) AS x (id, kind, expected, found, found_digest, source, at)
              ON CONFLICT DO NOTHING),
          settled AS (
-             UPDATE provider_events e SET state = $44, due_at = $45, note = $46,
-                 notice = CASE WHEN $44 = 'applied' THEN '' ELSE e.notice END
-             FROM gate
-             WHERE e.environment_id = gate.environment_id AND e.provider = $42 AND e.id = $43
-                 AND (e.state = 'waiting') IS TRUE)"
+             INSERT INTO provider_events (environment_id, provider, id, kind, notice, request, received_at, state,
+                 due_at, note, tries)
+             SELECT gate.environment_id, $42, $43, $44, $45, $46, $47::bigint, $48, $49::bigint, $50, 0
+             FROM gate WHERE $43::text IS NOT NULL ",
+            unless_settled!(),
+            ")"
         )
     };
 }
@@ -180,7 +181,7 @@ macro_rules! end {
 const SHORT: &str = concat!(begin!(), end!());
 const SHORT_WITH_EVENTS: &str = concat!(begin!(), events!("$16", "$17", "$18", "$19"), end!());
 const LONG: &str = concat!(begin!(), more!(), end!());
-const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$48", "$49", "$50", "$51"), end!());
+const LONG_WITH_EVENTS: &str = concat!(begin!(), more!(), events!("$52", "$53", "$54", "$55"), end!());
 
 /// As [`LONG_WITH_EVENTS`], with postings: what a payment that succeeds needs.
 static WITH_POSTINGS: LazyLock<String> = LazyLock::new(|| with_records(false));
@@ -189,7 +190,7 @@ static WITH_ALL: LazyLock<String> = LazyLock::new(|| with_records(true));
 
 /// All columns of records come as arrays in front of the events: refunds, disputes, captures and voids, postings.
 fn with_records(has_all: bool) -> String {
-    let mut first = 48;
+    let mut first = 52;
     let mut insert = |name: &str, owner: &str, table: &Table, given: &Columns| {
         let (names, arrays) = (table.names(), unnest(first, given));
         first += given.len();
@@ -242,6 +243,11 @@ pub(crate) async fn change<S: Session>(
     id: PaymentId,
     change: &PaymentChange,
 ) -> Result<Effect<Changed>, Fault> {
+    if let Some(settled) = &change.event
+        && events::was_settled(s, environment, &settled.event).await?
+    {
+        return Ok(Effect::Nothing(Changed::Done));
+    }
     let mut values = row![environment, id, rows::version(change.from_revision), change.id];
     values.extend(progress_values(&change.progress));
     // In one order, so that two changes that name the same objects never wait for one another in a circle.
@@ -309,13 +315,10 @@ fn more_values(environment: EnvironmentId, id: PaymentId, change: &PaymentChange
     let found = |one| behind(OWNER, exception_row(environment, ServiceReference::Card(id), one));
     let columns = EXCEPTIONS.columns.get(OWNER..).unwrap_or_default();
     values.extend(arrays(columns, change.exceptions.iter().map(found)));
-    values.extend_from_slice(values![
-        event.map(|event| &event.provider),
-        event.map(|event| &event.id),
-        event.map(|event| event.state.as_str()),
-        event.and_then(events::due),
-        event.map(|event| &event.note),
-        change.began_at
-    ]);
+    match event {
+        Some(event) => values.extend(settled_row(event)),
+        None => values.extend([const { Value::Null }; 9]),
+    }
+    values.push(change.began_at.into());
     values
 }

@@ -36,7 +36,7 @@ use crate::{
     },
     table::{columns, unnest},
     units::{
-        events,
+        events::{settled_row, unless_settled},
         exceptions::{EXCEPTIONS, exception_row},
         postings::entry_values,
         timeline::appended,
@@ -88,7 +88,7 @@ const WANTED: &Columns = columns!(
     environment_id: Id, reference: Id, from_revision: Number, change_id: Id, reservation: Id, sealed_account: Text,
     expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text,
     cancel_requested_at: Number, approval_id: Text, approval_state: Text, approval: Text,
-    timeline: Bytes, at: Number, status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
+    timeline: Bytes, event_provider: Text, event_id: Text, at: Number, status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
     dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
     dispute_respond_by: Number,
 );
@@ -100,7 +100,8 @@ const FOUND: &Columns = columns!(
 );
 
 const SETTLED: &Columns = columns!(
-    place: Number, provider: Text, id: Text, state: Text, due_at: Number, note: Text,
+    place: Number, provider: Text, id: Text, kind: Text, notice: Text, request: Text, received_at: Number,
+    state: Text, due_at: Number, note: Text,
 );
 
 const POSTED: &Columns = columns!(
@@ -143,6 +144,15 @@ fn statement(length: Length) -> String {
             more(&source(FOUND, "x"), &source(SETTLED, "s"), &source(POSTED, "p"), &source(SIDES, "s"))
         }
     };
+    // One subquery for each, by the event's key. As a join, the server might go through all events.
+    let is_new = match length {
+        Length::Short => "",
+        Length::Long | Length::WithLimits => {
+            "AND COALESCE((
+                 SELECT e.state FROM provider_events e WHERE e.environment_id = w.environment_id
+                     AND e.provider = w.event_provider AND e.id = w.event_id), 'waiting') = 'waiting'"
+        }
+    };
     if length == Length::WithLimits {
         more.push_str(&counted(&source(COUNTED, "c")));
     }
@@ -159,7 +169,7 @@ fn statement(length: Length) -> String {
              FROM wanted w JOIN transactions t
                  ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
              WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id AND f.revision = w.from_revision
-                 AND t.id = COALESCE(w.reservation, t.id)
+                 AND t.id = COALESCE(w.reservation, t.id) {is_new}
              RETURNING w.*, f.transaction_id, f.reference AS name, t.currency, t.provider),
          moved AS (
              UPDATE transactions t SET updated_at = gate.at, status = gate.status,
@@ -182,6 +192,7 @@ fn statement(length: Length) -> String {
 }
 
 fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
+    let unless_settled = unless_settled!();
     format!(
         ", found AS (
              INSERT INTO reconciliation_exceptions
@@ -191,11 +202,12 @@ fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
              FROM gate JOIN {found} ON x.place = gate.place
              ON CONFLICT DO NOTHING),
          settled AS (
-             UPDATE provider_events e SET state = s.state, due_at = s.due_at, note = s.note,
-                 notice = CASE WHEN s.state = 'applied' THEN '' ELSE e.notice END
+             INSERT INTO provider_events (environment_id, provider, id, kind, notice, request, received_at, state,
+                 due_at, note, tries)
+             SELECT gate.environment_id, s.provider, s.id, s.kind, s.notice, s.request, s.received_at, s.state,
+                 s.due_at, s.note, 0
              FROM gate JOIN {settled} ON s.place = gate.place
-             WHERE e.environment_id = gate.environment_id AND e.provider = s.provider AND e.id = s.id
-                 AND (e.state = 'waiting') IS TRUE),
+             {unless_settled}),
          posted AS (
              INSERT INTO ledger_postings
                  (environment_id, currency, id, cause, reference, amount_minor, actor, at, provider, funding_minor,
@@ -261,8 +273,7 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
             found.push(placed(place, behind(owner, exception_row(scope, reference, one))));
         }
         if let Some(event) = &change.event {
-            let (state, due) = (event.state.as_str(), events::due(event));
-            settled.push(row![place, &event.provider, &event.id, state, due, &event.note]);
+            settled.push(placed(place, settled_row(event)));
         }
         if let Some(posting) = &change.posting {
             let amount = moved(&posting.entries)?;
@@ -305,10 +316,17 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
     Ok((sql, values))
 }
 
-fn wanted_row(Wanted { environment, id, change }: &Wanted) -> Result<Vec<Value<'_>>, Fault> {
+/// The provider and the ID of the event that led to it.
+fn event_name(wanted: &Wanted) -> (Option<&String>, Option<&String>) {
+    wanted.change.event.as_ref().map(|settled| (&settled.event.provider, &settled.event.id)).unzip()
+}
+
+fn wanted_row(wanted: &Wanted) -> Result<Vec<Value<'_>>, Fault> {
+    let Wanted { environment, id, change } = wanted;
     let mut row = row![*environment, *id, rows::version(change.from_revision), change.id, change.reservation];
     row.extend(progress_values(&change.progress));
-    row.extend(row![pack(&change.entries)?, change.at]);
+    let (event_provider, event_id) = event_name(wanted);
+    row.extend(row![pack(&change.entries)?, event_provider, event_id, change.at]);
     row.extend(state_values(change.state.as_ref()));
     Ok(row)
 }
@@ -373,8 +391,10 @@ async fn pass_gate(
 
 /// Asked afterwards, because the statement itself has seen the transfers as they were before it waited for its turn.
 async fn why_not(client: &ClientWrapper, wanted: &[&Wanted], answers: &mut [Changed]) -> Result<(), Fault> {
-    let sql = "SELECT t.environment_id, t.reference, f.last_change
-         FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, reference)
+    let sql = "SELECT t.environment_id, t.reference, f.last_change, COALESCE((
+             SELECT e.state FROM provider_events e WHERE e.environment_id = w.environment_id
+                 AND e.provider = w.provider AND e.id = w.event), 'waiting') <> 'waiting'
+         FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS w (environment_id, reference, provider, event)
          JOIN transactions t
              ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
          JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id";
@@ -384,17 +404,20 @@ async fn why_not(client: &ClientWrapper, wanted: &[&Wanted], answers: &mut [Chan
             wanted.iter().copied().zip(answers.iter()).filter(|(_, answer)| **answer == Changed::Stale);
         stale.map(|(wanted, _)| wanted)
     };
-    let values = names(refused());
-    let mut last_changes: BTreeMap<(EnvironmentId, TransferId), Option<ChangeId>> = BTreeMap::new();
+    let (providers, ids) =
+        refused().map(event_name).map(|(provider, id)| (provider.into(), id.into())).unzip();
+    let [scopes, references] = names(refused());
+    let values = [scopes, references, Value::List(providers), Value::List(ids)];
+    let mut last_changes: BTreeMap<(EnvironmentId, TransferId), (Option<ChangeId>, bool)> = BTreeMap::new();
     for row in &client.query(&statement, &parameters(&values)).await? {
         let mut cells = Cells::of_postgres(row);
-        last_changes.insert((cells.id()?, cells.id()?), cells.id_or_none()?);
+        last_changes.insert((cells.id()?, cells.id()?), (cells.id_or_none()?, cells.flag()?));
     }
     for (wanted, answer) in wanted.iter().zip(answers) {
         if *answer == Changed::Stale {
             *answer = match last_changes.get(&(wanted.environment, wanted.id)) {
                 None => Changed::Missing,
-                Some(last) if *last == Some(wanted.change.id) => Changed::Done,
+                Some((last, was_settled)) if *was_settled || *last == Some(wanted.change.id) => Changed::Done,
                 Some(_) => Changed::Stale,
             };
         }

@@ -42,8 +42,9 @@ struct Change {
 /// A line beside others. What it does not say is as in its change.
 #[derive(Serialize, Deserialize)]
 struct Line {
-    #[serde(with = "uuid::serde::simple")]
-    id: Uuid,
+    /// `None`: the one behind that of the line before.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "uuid::serde::simple::option")]
+    id: Option<Uuid>,
     kind: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     at: Option<i64>,
@@ -63,14 +64,15 @@ enum Request {
 }
 
 impl Line {
-    fn of(entry: &Entry, last: &Entry) -> Result<Self, serde_json::Error> {
+    fn of(entry: &Entry, before: Option<&Entry>, last: &Entry) -> Result<Self, serde_json::Error> {
         let other = || entry.request.clone().map_or(Request::None, Request::Other);
         let (detail, is_text) = match RawValue::from_string(entry.detail.clone()) {
             Ok(detail) => (detail, false),
             Err(_) => (to_raw_value(&entry.detail)?, true),
         };
+        let is_next = before.is_some_and(|before| before.id.next() == entry.id);
         Ok(Self {
-            id: Uuid::from_bytes(entry.id.to_bytes()),
+            id: (!is_next).then(|| Uuid::from_bytes(entry.id.to_bytes())),
             kind: entry.kind.clone(),
             at: (entry.at != last.at).then(|| entry.at.unix_millis()),
             request: (entry.request != last.request).then(other),
@@ -79,11 +81,17 @@ impl Line {
         })
     }
 
-    fn entry(self, at: Timestamp, request: Option<&String>) -> Result<Entry, CorruptRow> {
+    fn entry(
+        self,
+        before: Option<EntryId>,
+        at: Timestamp,
+        request: Option<&String>,
+    ) -> Result<Entry, CorruptRow> {
+        let id = self.id.map(|id| EntryId::from_bytes(id.into_bytes())).or(before.map(EntryId::next));
         let detail = self.detail.get();
         let text = || serde_json::from_str(detail).map_err(|_| CORRUPT);
         Ok(Entry {
-            id: EntryId::from_bytes(self.id.into_bytes()),
+            id: id.ok_or(CORRUPT)?,
             at: self.at.map_or(at, Timestamp::from_unix_millis),
             kind: self.kind,
             request: match self.request {
@@ -100,7 +108,9 @@ impl Line {
 pub(crate) fn pack(entries: &[Entry]) -> Result<Vec<u8>, Fault> {
     let Some(last) = entries.last() else { return Ok(Vec::new()) };
     let json = || {
-        let lines = entries.iter().map(|entry| Line::of(entry, last)).collect::<Result<_, _>>()?;
+        let before = std::iter::once(None).chain(entries.iter().map(Some));
+        let lines = entries.iter().zip(before).map(|(entry, before)| Line::of(entry, before, last));
+        let lines = lines.collect::<Result<_, _>>()?;
         let change = Change { at: last.at.unix_millis(), request: last.request.clone(), lines };
         serde_json::to_vec(&change)
     };
@@ -113,9 +123,20 @@ pub(crate) fn unpack(column: &[u8]) -> Result<Vec<Entry>, CorruptRow> {
     let mut entries = Vec::new();
     for json in compressed::decompress_all(column).ok_or(CORRUPT)? {
         let change: Change = serde_json::from_slice(&json).map_err(|_| CORRUPT)?;
-        for line in change.lines {
-            entries.push(line.entry(Timestamp::from_unix_millis(change.at), change.request.as_ref())?);
-        }
+        entries.extend(read_change(
+            change.lines,
+            Timestamp::from_unix_millis(change.at),
+            change.request.as_ref(),
+        )?);
+    }
+    Ok(entries)
+}
+
+fn read_change(lines: Vec<Line>, at: Timestamp, request: Option<&String>) -> Result<Vec<Entry>, CorruptRow> {
+    let mut entries: Vec<Entry> = Vec::with_capacity(lines.len());
+    for line in lines {
+        let before = entries.last().map(|entry| entry.id);
+        entries.push(line.entry(before, at, request)?);
     }
     Ok(entries)
 }
@@ -133,7 +154,7 @@ pub(crate) fn read_lines(cells: &mut Cells<'_>) -> Result<Vec<Entry>, Fault> {
         return Ok(vec![row]);
     }
     let lines: Vec<Line> = serde_json::from_str(&row.detail).map_err(|_| CORRUPT)?;
-    Ok(lines.into_iter().map(|line| line.entry(row.at, row.request.as_ref())).collect::<Result<_, _>>()?)
+    Ok(read_change(lines, row.at, row.request.as_ref())?)
 }
 
 /// In order, and each once. Of two with one name, the first stays.
@@ -173,5 +194,24 @@ mod tests {
         assert_eq!(unpack(&[]).unwrap(), []);
         column.pop();
         assert!(unpack(&column).is_err());
+    }
+
+    #[test]
+    fn ids_that_follow_eachother_take_no_room() {
+        let first = entry(1, 5, None, "{}");
+        let second = Entry { id: first.id.next(), ..first.clone() };
+        let (same, other) = (entry(1, 5, None, "{}"), entry(9, 5, None, "{}"));
+        let read = |entries: &[Entry]| unpack(&pack(entries).unwrap()).unwrap();
+        for entries in [[first.clone(), second], [first.clone(), same], [first.clone(), other]] {
+            assert_eq!(read(&entries), entries);
+        }
+        let follows = Entry { id: first.id.next(), ..first.clone() };
+        let apart = Entry {
+            id: EntryId::from_bytes(*b"\x01far\xa7\xd7\x92\x33\xf0away\x81\xc3\x5e"),
+            ..first.clone()
+        };
+        assert!(pack(&[first.clone(), follows]).unwrap().len() + 16 < pack(&[first, apart]).unwrap().len());
+        let without = compressed::compress(br#"{"at":1,"request":null,"lines":[{"kind":"a","detail":{}}]}"#);
+        assert!(unpack(&without).is_err());
     }
 }

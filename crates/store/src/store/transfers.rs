@@ -21,7 +21,7 @@ port! {
         Read transfers::find => transfer(environment: EnvironmentId, id: TransferId) -> Option<Transfer>;
         Read transfers::of_object => transfer_of_object(
             environment: EnvironmentId, provider: &str, object: &str
-        ) -> Option<TransferId>;
+        ) -> Option<Transfer>;
         Write transfer_change::cancel_reservation => cancel_reservation(
             environment: EnvironmentId, id: TransferId, cancel: &ReservationCancel
         ) -> Changed;

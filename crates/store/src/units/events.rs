@@ -35,11 +35,6 @@ fn read(cells: &mut Cells<'_>) -> Result<StoredProviderEvent, Fault> {
     })
 }
 
-/// When a settled event is due again: never, once it is done with.
-pub(crate) fn due(settled: &SettledProviderEvent) -> Option<i64> {
-    settled.due.filter(|_| settled.state == ProviderEventState::Waiting).map(Timestamp::unix_millis)
-}
-
 /// The states that a list is made of. Each is read by itself, newest first, and so is at once in order.
 fn states(wanted: Option<ProviderEventState>) -> Vec<ProviderEventState> {
     wanted.map_or_else(|| ProviderEventState::ALL.to_vec(), |state| vec![state])
@@ -64,6 +59,19 @@ fn newest_first(events: &mut Vec<StoredProviderEvent>, limit: u32) {
         other.received_at.cmp(&one.received_at).then_with(by_name)
     });
     events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+}
+
+pub(crate) async fn knows<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    provider: &str,
+    id: &str,
+) -> Result<bool, Fault> {
+    if is_unstorable(provider) || is_unstorable(id) {
+        return Ok(false);
+    }
+    let sql = "SELECT 1 FROM provider_events WHERE environment_id = $1 AND provider = $2 AND id = $3";
+    s.exists(sql, values![environment, provider, id]).await
 }
 
 pub(crate) async fn receive<S: Session>(
@@ -133,20 +141,53 @@ pub(crate) async fn claim<S: Session>(
     Ok(Effect::written_if(!due.is_empty(), due))
 }
 
-/// The condition is written so that PostgreSQL finds the event by its key. It would rather go through all that wait, of which it
-/// expects few.
+/// What settling does to an event that was stored before.
+macro_rules! unless_settled {
+    () => {
+        "ON CONFLICT (environment_id, provider, id) DO UPDATE
+             SET state = excluded.state, due_at = excluded.due_at, note = excluded.note, notice = excluded.notice
+             WHERE provider_events.state = 'waiting'"
+    };
+}
+pub(crate) use unless_settled;
+
+/// Of a settled event: provider, id, kind, notice, request, received_at, state, due_at and note.
+pub(crate) fn settled_row(settled: &SettledProviderEvent) -> Vec<Value<'_>> {
+    let SettledProviderEvent { event, state, due, note } = settled;
+    // What was applied is not applied again.
+    let notice = if *state == ProviderEventState::Applied { "" } else { &event.notice };
+    // Nobody looks after one that is done with.
+    let due = due.filter(|_| *state == ProviderEventState::Waiting);
+    let ProviderEvent { provider, id, kind, request, received_at, .. } = event;
+    row![provider, id, kind, notice, request, *received_at, state.as_str(), due, note]
+}
+
 pub(crate) async fn settle<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
     settled: &SettledProviderEvent,
 ) -> Result<Effect<bool>, Fault> {
-    let sql = "UPDATE provider_events SET state = $4, due_at = $5, note = $6,
-             notice = CASE WHEN $4 = 'applied' THEN '' ELSE notice END
-         WHERE environment_id = $1 AND provider = $2 AND id = $3 AND (state = 'waiting') IS TRUE";
-    let (state, due) = (settled.state.as_str(), due(settled));
-    let values = values![environment, &settled.provider, &settled.id, state, due, &settled.note];
-    let was_waiting = s.execute(sql, values).await? == 1;
-    Ok(Effect::written_if(was_waiting, was_waiting))
+    let sql = concat!(
+        "INSERT INTO provider_events (environment_id, provider, id, kind, notice, request, received_at, state, due_at,
+             note, tries)
+         SELECT e.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0 FROM environments e WHERE e.id = $1 ",
+        unless_settled!()
+    );
+    let mut values = row![environment];
+    values.extend(settled_row(settled));
+    let is_settled = s.execute(sql, &values).await? == 1;
+    Ok(Effect::written_if(is_settled, is_settled))
+}
+
+/// Whether it was applied, ignored or parked before. The condition is written so that PostgreSQL finds the event by its key.
+pub(crate) async fn was_settled<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    event: &ProviderEvent,
+) -> Result<bool, Fault> {
+    let sql = "SELECT 1 FROM provider_events
+         WHERE environment_id = $1 AND provider = $2 AND id = $3 AND (state = 'waiting') IS NOT TRUE";
+    s.exists(sql, values![environment, &event.provider, &event.id]).await
 }
 
 pub(crate) async fn retry<S: Session>(

@@ -46,6 +46,11 @@ pub(crate) async fn change<S: Session>(
     if S::DIALECT == Dialect::Postgres {
         return card_payments::change(s, environment, id, change).await;
     }
+    if let Some(settled) = &change.event
+        && events::was_settled(s, environment, &settled.event).await?
+    {
+        return Ok(Effect::Nothing(Changed::Done));
+    }
     if !pass_gate(s, environment, id, change).await? {
         return Ok(Effect::Nothing(why_not(s, environment, id, change.id).await?));
     }

@@ -40,6 +40,11 @@ pub(crate) async fn change<S: Session>(
             wallet::lock_available(s, environment, currency).await?;
         }
     }
+    if let Some(settled) = &change.event
+        && events::was_settled(s, environment, &settled.event).await?
+    {
+        return Ok(Effect::Nothing(Changed::Done));
+    }
     if !pass_gate(s, environment, id, change).await? {
         return Ok(Effect::Nothing(why_not(s, environment, id, change.id).await?));
     }

@@ -109,10 +109,22 @@ pub(crate) async fn find<S: Session>(
 }
 
 /// Without an order, for which either database might read through all of an environment's transactions.
-pub(crate) const OF_OBJECT: &str = "SELECT id, reference FROM transactions INDEXED BY transactions_by_object
-     WHERE environment_id = $1 AND provider_reference = $3 AND provider = $2 AND method = 'ach'";
-const OF_OBJECT_ON_SERVER: &str = "SELECT id, reference FROM transactions
-     WHERE environment_id = $1 AND provider_reference COLLATE \"C\" = $3 AND provider = $2 AND method = 'ach'";
+pub(crate) const OF_OBJECT: &str = concat!(
+    "SELECT ",
+    transfer_columns!(),
+    " FROM transactions t INDEXED BY transactions_by_object
+     JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
+     WHERE t.environment_id = $1 AND t.provider_reference = $3 AND t.provider = $2 AND t.method = 'ach'"
+);
+const OF_OBJECT_ON_SERVER: &str = concat!(
+    "WITH named AS MATERIALIZED (
+         SELECT id FROM transactions
+         WHERE environment_id = $1 AND provider_reference COLLATE \"C\" = $3 AND provider = $2 AND method = 'ach')
+     SELECT ",
+    transfer_columns!(),
+    " FROM named JOIN transactions t ON t.environment_id = $1 AND t.id = named.id
+     JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id"
+);
 
 /// The first of those that the provider gave this name.
 pub(crate) async fn of_object<S: Session>(
@@ -120,14 +132,13 @@ pub(crate) async fn of_object<S: Session>(
     environment: EnvironmentId,
     provider: &str,
     object: &str,
-) -> Result<Option<TransferId>, Fault> {
+) -> Result<Option<Transfer>, Fault> {
     if is_unstorable(provider) || is_unstorable(object) {
         return Ok(None);
     }
     let sql = S::DIALECT.pick(OF_OBJECT, OF_OBJECT_ON_SERVER);
-    let found: Vec<(TransactionId, TransferId)> =
-        s.query(sql, values![environment, provider, object], |cells| Ok((cells.id()?, cells.id()?))).await?;
-    Ok(found.into_iter().min().map(|(_, reference)| reference))
+    let found = s.query(sql, values![environment, provider, object], read).await?;
+    Ok(found.into_iter().min_by_key(|transfer| transfer.transaction))
 }
 
 macro_rules! waiting {

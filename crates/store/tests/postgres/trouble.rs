@@ -110,16 +110,16 @@ async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
         let environment = nodes.environment().await.id;
         // Statements are prepared by this one, so the next answer is that of the unit itself. A lost connection takes
         // its statements along.
-        let warm = async || {
+        let warm = async |event: &str| {
             let id = nodes.payment(environment).await;
             let mut change = nodes.change_to(0, preparing());
             change.new_events = vec![nodes.new_outbox_event(EventKind::PaymentPrepared)];
             nodes.change(environment, id, &change).await;
-            nodes.change(environment, id, &nodes.full_change(1, "evt_0")).await;
+            nodes.change(environment, id, &nodes.full_change(1, event)).await;
             nodes.append_event(environment, EventKind::PaymentPrepared).await;
-            nodes.one.receive_provider_event(environment, &nodes.new_event("evt_0"), at(1)).await.unwrap();
+            nodes.one.receive_provider_event(environment, &nodes.new_event(event), at(1)).await.unwrap();
         };
-        warm().await;
+        warm("warm_0").await;
         let (order, entries) = (nodes.new_order(environment), [nodes.new_entry("request")]);
         let new_events = [nodes.new_outbox_event(EventKind::PaymentPrepared)];
         proxy.swallow_answer(1);
@@ -134,9 +134,10 @@ async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
             new_events: vec![nodes.new_outbox_event(EventKind::PaymentPrepared)],
             ..nodes.change_to(0, preparing())
         };
-        for change in [short, nodes.full_change(1, "evt_1")] {
-            warm().await;
-            proxy.swallow_answer(1);
+        // First it is asked whether the event is settled.
+        for (change, nth, event) in [(short, 1, "warm_1"), (nodes.full_change(1, "evt_1"), 2, "warm_2")] {
+            warm(event).await;
+            proxy.swallow_answer(nth);
             let answer = nodes.one.change_payment(environment, order.id, &change).await.unwrap();
             assert!(proxy.has_swallowed());
             assert_eq!(answer, Changed::Done);
@@ -147,12 +148,12 @@ async fn a_payment_is_stored_and_changed_once_though_the_answer_is_lost() {
         let of_this = told.iter().filter(|event| event.reference == Some(card(order.id))).count();
         assert_eq!(of_this, 1 + 1 + 2, "each was told once");
 
-        warm().await;
+        warm("warm_3").await;
         proxy.swallow_answer(1);
-        nodes.one.receive_provider_event(environment, &nodes.new_event("evt_1"), at(1)).await.unwrap();
+        nodes.one.receive_provider_event(environment, &nodes.new_event("evt_2"), at(1)).await.unwrap();
         assert!(proxy.has_swallowed());
         let due = nodes.two.claim_provider_events(at(1), at(9), 9).await.unwrap();
-        assert_eq!(due.iter().filter(|stored| stored.event.id == "evt_1").count(), 1, "once, and due");
+        assert_eq!(due.iter().filter(|stored| stored.event.id == "evt_2").count(), 1, "once, and due");
     })
     .await;
 }

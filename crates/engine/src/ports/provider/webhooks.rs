@@ -50,6 +50,8 @@ pub struct WebhookNotice {
     pub dispute: Option<Dispute>,
     /// All that the event says it is about, where it says no more: [`Cards::identify`](super::Cards::identify) tells which payment that is.
     pub names_only: Option<String>,
+    /// It only says that the provider has the object, which is no news where that is known.
+    pub is_creation: bool,
     /// The provider only tests whether its events arrive.
     pub is_ping: bool,
 }

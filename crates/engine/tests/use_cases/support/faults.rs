@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     ProviderUnsent,
     /// The provider's answer was lost.
     ProviderUnknown { done: bool },
+    /// The provider takes some seconds to answer.
+    ProviderSlow,
     /// The provider rejects the call.
     ProviderRejects(RejectionKind),
     /// The process dies after the call took effect. (Dying before it is the same as dying after the previous one.)
@@ -31,7 +33,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::StoreUnavailable,
         Self::StoreUnknown { committed: false },
         Self::StoreUnknown { committed: true },
@@ -39,6 +41,7 @@ impl Fault {
         Self::ProviderUnsent,
         Self::ProviderUnknown { done: false },
         Self::ProviderUnknown { done: true },
+        Self::ProviderSlow,
         Self::ProviderRejects(RejectionKind::Credentials),
         Self::ProviderRejects(RejectionKind::Invalid),
         Self::ProviderRejects(RejectionKind::Declined),
@@ -54,6 +57,7 @@ impl Fault {
             Self::StoreUnknown { .. } => call == CallKind::StoreWrite,
             Self::ProviderUnsent
             | Self::ProviderUnknown { done: false }
+            | Self::ProviderSlow
             | Self::ProviderRejects(RejectionKind::Credentials) => call.is_provider(),
             Self::ProviderUnknown { done: true } => call.is_provider() && call != CallKind::ProviderRead,
             Self::ProviderRejects(RejectionKind::Declined) => call == CallKind::Charge,

@@ -15,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use tokio::time::sleep;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::{
     Minor, Timestamp,
@@ -34,6 +35,9 @@ use super::{
 
 pub(crate) use cards::held_until;
 pub(crate) use webhooks::{SIGNATURE, WEBHOOK_SECRET};
+
+/// How long a slow answer takes.
+pub(crate) const SLOW: Duration = Duration::from_secs(5);
 
 /// What the providers have, all accounts together.
 #[derive(Debug, Clone, Default)]
@@ -221,6 +225,10 @@ impl Line {
                 Err(CallError::Unknown(no_answer()))
             }
             Some(Fault::ProviderUnsent) => Err(CallError::Unsent(no_answer())),
+            Some(Fault::ProviderSlow) => {
+                sleep(SLOW).await;
+                self.act(name, provider, act)
+            }
             Some(Fault::ProviderUnknown { done }) => {
                 if done {
                     let _ = self.act(name, provider, act);

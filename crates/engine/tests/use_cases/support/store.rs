@@ -160,6 +160,7 @@ through! {
             environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transaction>;
         StoreRead timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
+        StoreRead knows_provider_event(environment: EnvironmentId, provider: &str, id: &str) -> bool;
         StoreWrite receive_provider_event(
             environment: EnvironmentId, event: &ProviderEvent, due: Timestamp
         ) -> Received;
@@ -195,7 +196,7 @@ through! {
         StoreRead transfer(environment: EnvironmentId, id: TransferId) -> Option<Transfer>;
         StoreRead transfer_of_object(
             environment: EnvironmentId, provider: &str, object: &str
-        ) -> Option<TransferId>;
+        ) -> Option<Transfer>;
         StoreWrite change_transfer(
             environment: EnvironmentId, id: TransferId, change: &TransferChange
         ) -> Changed;
