@@ -41,6 +41,9 @@ pub(super) async fn number_batch(
     Ok(true)
 }
 
+/// The last numbers are read before the first new one is written: as a subquery of each event, reading would pass over
+/// all that were written before it.
+///
 /// One message to the server, which runs it as one transaction: a node that stops half way holds no lock. The second
 /// statement sees all that was committed before it got the lock.
 fn number_sql(scope: Option<Uuid>) -> String {
@@ -54,7 +57,7 @@ fn number_sql(scope: Option<Uuid>) -> String {
              DELETE FROM unsequenced_events u USING first
              WHERE u.environment_id = first.environment_id AND u.entry = first.entry
              RETURNING u.environment_id, u.entry, u.event_id, u.kind),
-         last AS (
+         last AS MATERIALIZED (
              SELECT e.environment_id, coalesce((
                  SELECT s.sequence FROM event_sequence s WHERE s.environment_id = e.environment_id
                  ORDER BY s.sequence DESC LIMIT 1), 0) AS sequence

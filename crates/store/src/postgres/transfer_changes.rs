@@ -8,7 +8,7 @@
 
 use std::{
     collections::BTreeMap,
-    sync::{Arc, LazyLock},
+    sync::{Arc, OnceLock},
 };
 
 use deadpool_postgres::{ClientWrapper, Object};
@@ -115,20 +115,58 @@ const COUNTED: &Columns = columns!(place: Number, counted: Flag);
 
 const EVENTS: &Columns = columns!(place: Number, id: Id, kind: Text, state: Text);
 
-/// Without what most changes do not have: postings, discrepancies and providers' events.
-static SHORT: LazyLock<String> = LazyLock::new(|| statement(Length::Short));
-static LONG: LazyLock<String> = LazyLock::new(|| statement(Length::Long));
-/// With what changes when a transfer fails: it no longer counts toward limits.
-static WITH_LIMITS: LazyLock<String> = LazyLock::new(|| statement(Length::WithLimits));
-
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Length {
-    Short,
-    Long,
-    WithLimits,
+/// What a change may have besides the transfer's progress.
+#[derive(Clone, Copy)]
+enum Part {
+    /// Another state.
+    Moved,
+    /// Discrepancies.
+    Found,
+    /// A provider's event.
+    Settled,
+    Posted,
+    /// Whether it counts toward limits.
+    Counted,
+    /// Events for callers.
+    Told,
 }
 
-fn statement(length: Length) -> String {
+/// The parts that some changes have. A statement is made of these alone: each takes the server time even if it does nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Parts(usize);
+
+impl Parts {
+    const COMBINATIONS: usize = 1 << 6;
+
+    fn of(change: &TransferChange) -> Self {
+        let is_told = change.pending_event.is_some() || !change.new_events.is_empty();
+        let parts = [
+            (Part::Moved, change.state.is_some()),
+            (Part::Found, !change.exceptions.is_empty()),
+            (Part::Settled, change.event.is_some()),
+            (Part::Posted, change.posting.is_some()),
+            (Part::Counted, change.counts.is_some()),
+            (Part::Told, is_told),
+        ];
+        Self(parts.iter().filter(|(_, has_it)| *has_it).map(|(part, _)| Self::bit(*part)).sum())
+    }
+
+    fn bit(part: Part) -> usize {
+        1 << (part as usize)
+    }
+
+    fn has(self, part: Part) -> bool {
+        self.0 & Self::bit(part) != 0
+    }
+
+    fn statement(self) -> &'static str {
+        static STATEMENTS: [OnceLock<String>; Parts::COMBINATIONS] =
+            [const { OnceLock::new() }; Parts::COMBINATIONS];
+        STATEMENTS.get(self.0).map_or("", |statement| statement.get_or_init(|| statement_of(self)))
+    }
+}
+
+fn statement_of(parts: Parts) -> String {
     let mut first = 1;
     let mut source = |columns: &Columns, name: &str| {
         let unnested = unnest(first, columns);
@@ -138,25 +176,26 @@ fn statement(length: Length) -> String {
     };
     let wanted =
         source(WANTED, "w").replace(" AS w (", " WITH ORDINALITY AS w (").replace("_by)", "_by, place)");
-    let mut more = match length {
-        Length::Short => String::new(),
-        Length::Long | Length::WithLimits => {
-            more(&source(FOUND, "x"), &source(SETTLED, "s"), &source(POSTED, "p"), &source(SIDES, "s"))
+    let mut more = String::new();
+    let mut add = |part: Part, text: &mut dyn FnMut() -> String| {
+        if parts.has(part) {
+            more.push_str(&text());
         }
     };
+    add(Part::Moved, &mut || MOVED.to_owned());
+    add(Part::Found, &mut || found(&source(FOUND, "x")));
+    add(Part::Settled, &mut || settled(&source(SETTLED, "s")));
+    add(Part::Posted, &mut || posted(&source(POSTED, "p"), &source(SIDES, "s")));
+    add(Part::Counted, &mut || counted(&source(COUNTED, "c")));
+    add(Part::Told, &mut || told(&source(EVENTS, "t")));
     // One subquery for each, by the event's key. As a join, the server might go through all events.
-    let is_new = match length {
-        Length::Short => "",
-        Length::Long | Length::WithLimits => {
-            "AND COALESCE((
-                 SELECT e.state FROM provider_events e WHERE e.environment_id = w.environment_id
-                     AND e.provider = w.event_provider AND e.id = w.event_id), 'waiting') = 'waiting'"
-        }
+    let is_new = if parts.has(Part::Settled) {
+        "AND COALESCE((
+             SELECT e.state FROM provider_events e WHERE e.environment_id = w.environment_id
+                 AND e.provider = w.event_provider AND e.id = w.event_id), 'waiting') = 'waiting'"
+    } else {
+        ""
     };
-    if length == Length::WithLimits {
-        more.push_str(&counted(&source(COUNTED, "c")));
-    }
-    let events = source(EVENTS, "t");
     let appended = appended!(Postgres, "f", "w.timeline");
     format!(
         "WITH wanted AS MATERIALIZED (SELECT * FROM {wanted}),
@@ -170,29 +209,22 @@ fn statement(length: Length) -> String {
                  ON t.environment_id = w.environment_id AND t.method = 'ach' AND t.reference = w.reference
              WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id AND f.revision = w.from_revision
                  AND t.id = COALESCE(w.reservation, t.id) {is_new}
-             RETURNING w.*, f.transaction_id, f.reference AS name, t.currency, t.provider),
-         moved AS (
-             UPDATE transactions t SET updated_at = gate.at, status = gate.status,
-                 provider_reference = gate.provider_reference, failure_code = gate.failure_code,
-                 failure_message = gate.failure_message, refunded_minor = gate.refunded_minor,
-                 dispute_id = gate.dispute_id, dispute_status = gate.dispute_status,
-                 dispute_reason = gate.dispute_reason, dispute_amount_minor = gate.dispute_amount_minor,
-                 dispute_respond_by = gate.dispute_respond_by
-             FROM gate
-             WHERE gate.status IS NOT NULL AND t.environment_id = gate.environment_id AND t.id = gate.transaction_id){more},
-         events AS MATERIALIZED (
-             SELECT gate.environment_id, t.id, t.kind, 'ach' AS method, gate.reference, gate.at, t.state
-             FROM gate JOIN {events} ON t.place = gate.place
-             WHERE t.kind <> 'transaction.pending' OR NOT EXISTS (
-                 SELECT 1 FROM out_events e WHERE e.environment_id = gate.environment_id AND e.method = 'ach'
-                     AND e.reference = gate.reference)),
-         {} SELECT place FROM gate",
-        append_events!()
+             RETURNING w.*, f.transaction_id, f.reference AS name, t.currency, t.provider){more}
+         SELECT place FROM gate"
     )
 }
 
-fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
-    let unless_settled = unless_settled!();
+const MOVED: &str = ", moved AS (
+     UPDATE transactions t SET updated_at = gate.at, status = gate.status,
+         provider_reference = gate.provider_reference, failure_code = gate.failure_code,
+         failure_message = gate.failure_message, refunded_minor = gate.refunded_minor,
+         dispute_id = gate.dispute_id, dispute_status = gate.dispute_status,
+         dispute_reason = gate.dispute_reason, dispute_amount_minor = gate.dispute_amount_minor,
+         dispute_respond_by = gate.dispute_respond_by
+     FROM gate
+     WHERE gate.status IS NOT NULL AND t.environment_id = gate.environment_id AND t.id = gate.transaction_id)";
+
+fn found(found: &str) -> String {
     format!(
         ", found AS (
              INSERT INTO reconciliation_exceptions
@@ -200,15 +232,26 @@ fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
              SELECT gate.environment_id, x.id, 'ach', gate.reference, x.kind, x.expected, x.found, x.found_digest,
                  x.source, x.at
              FROM gate JOIN {found} ON x.place = gate.place
-             ON CONFLICT DO NOTHING),
-         settled AS (
+             ON CONFLICT DO NOTHING)"
+    )
+}
+
+fn settled(settled: &str) -> String {
+    let unless_settled = unless_settled!();
+    format!(
+        ", settled AS (
              INSERT INTO provider_events (environment_id, provider, id, kind, notice, request, received_at, state,
                  due_at, note, tries)
              SELECT gate.environment_id, s.provider, s.id, s.kind, s.notice, s.request, s.received_at, s.state,
                  s.due_at, s.note, 0
              FROM gate JOIN {settled} ON s.place = gate.place
-             {unless_settled}),
-         posted AS (
+             {unless_settled})"
+    )
+}
+
+fn posted(posted: &str, sides: &str) -> String {
+    format!(
+        ", posted AS (
              INSERT INTO ledger_postings
                  (environment_id, currency, id, cause, reference, amount_minor, actor, at, provider, funding_minor,
                  available_minor, reserved_minor, settled_out_minor, platform_fees_minor, organization_fees_minor)
@@ -233,6 +276,20 @@ fn more(found: &str, settled: &str, posted: &str, sides: &str) -> String {
     )
 }
 
+/// That it is pending is the first event, and told once.
+fn told(told: &str) -> String {
+    format!(
+        ", events AS MATERIALIZED (
+             SELECT gate.environment_id, t.id, t.kind, 'ach' AS method, gate.reference, gate.at, t.state
+             FROM gate JOIN {told} ON t.place = gate.place
+             WHERE t.kind <> 'transaction.pending' OR NOT EXISTS (
+                 SELECT 1 FROM out_events e WHERE e.environment_id = gate.environment_id AND e.method = 'ach'
+                     AND e.reference = gate.reference)),
+         {}",
+        append_events!()
+    )
+}
+
 /// A transfer's uses of limits are locked before the sums, and counting locks the sums first; but both hold the wallet's lock.
 fn counted(counted: &str) -> String {
     format!(
@@ -253,16 +310,7 @@ fn counted(counted: &str) -> String {
 
 /// The statement for these changes, and its values.
 fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>>), Fault> {
-    let length = |change: &TransferChange| {
-        if change.counts.is_some() {
-            Length::WithLimits
-        } else if change.posting.is_some() || !change.exceptions.is_empty() || change.event.is_some() {
-            Length::Long
-        } else {
-            Length::Short
-        }
-    };
-    let length = wanted.iter().map(|wanted| length(&wanted.change)).max().unwrap_or(Length::Short);
+    let parts = Parts(wanted.iter().fold(0, |all, wanted| all | Parts::of(&wanted.change).0));
     let (mut found, mut settled) = (Vec::new(), Vec::new());
     let (mut posted, mut sides, mut events) = (Vec::new(), Vec::new(), Vec::new());
     let mut counted = Vec::new();
@@ -298,22 +346,19 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
     }
     let rows = wanted.iter().map(|wanted| wanted_row(wanted)).collect::<Result<Vec<_>, _>>()?;
     let mut values = arrays(WANTED, rows);
-    if length > Length::Short {
-        values.extend(arrays(FOUND, found));
-        values.extend(arrays(SETTLED, settled));
-        values.extend(arrays(POSTED, posted));
-        values.extend(arrays(SIDES, sides));
+    for (part, columns, rows) in [
+        (Part::Found, FOUND, found),
+        (Part::Settled, SETTLED, settled),
+        (Part::Posted, POSTED, posted),
+        (Part::Posted, SIDES, sides),
+        (Part::Counted, COUNTED, counted),
+        (Part::Told, EVENTS, events),
+    ] {
+        if parts.has(part) {
+            values.extend(arrays(columns, rows));
+        }
     }
-    if length == Length::WithLimits {
-        values.extend(arrays(COUNTED, counted));
-    }
-    values.extend(arrays(EVENTS, events));
-    let sql = match length {
-        Length::Short => &SHORT,
-        Length::Long => &LONG,
-        Length::WithLimits => &WITH_LIMITS,
-    };
-    Ok((sql, values))
+    Ok((parts.statement(), values))
 }
 
 /// The provider and the ID of the event that led to it.

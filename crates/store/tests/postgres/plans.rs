@@ -153,6 +153,34 @@ async fn the_latest_event_about_a_provider_has_its_index() {
     .await;
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_last_number_is_read_once_for_many_events() {
+    with_empty_database(async |database| {
+        let mut environment = None;
+        with_sessions(database, async |nodes| {
+            let scope = nodes.environment().await.id;
+            let id = nodes.payment(scope).await;
+            nodes.change(scope, id, &nodes.full_change(0, "evt_1")).await;
+            nodes.all_events(scope).await;
+            environment = Some(scope);
+        })
+        .await;
+        let sql = "INSERT INTO out_events (environment_id, id, kind, method, reference, at, state)
+                   SELECT environment_id, gen_random_uuid(), kind, method, gen_random_uuid(), at, state
+                   FROM (SELECT * FROM out_events LIMIT 1) e CROSS JOIN generate_series(1, 900)";
+        database.visitor().await.batch_execute(sql).await.unwrap();
+        let index = "event_sequence_pkey";
+        let before = uses(database, index).await;
+        with_sessions(database, async |nodes| {
+            assert!(nodes.all_events(environment.unwrap()).await.len() > 900);
+        })
+        .await;
+        let used = uses(database, index).await - before;
+        assert!(used < 100, "{used} times");
+    })
+    .await;
+}
+
 /// Twenty thousand postings that differ in nothing but their ids and references, and the balances they add up to.
 const FILL: &str = "INSERT INTO ledger_postings
     SELECT (jsonb_populate_record(p, jsonb_build_object('id', n.id, 'reference', n.id::text))).*
