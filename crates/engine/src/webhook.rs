@@ -1,5 +1,5 @@
-//! Provider webhooks of both payment methods: verified, then applied and stored in one commit, or stored first where applying takes
-//! long. The event is a hint: what counts is what the provider says when asked.
+//! Provider webhooks of both payment methods: verified and stored first, applied after. The event is a hint: what counts is
+//! what the provider says when asked.
 
 mod apply;
 mod notice_text;

@@ -104,7 +104,6 @@ through! {
         ) -> Vec<Transaction>;
         Write reroute_payment(environment: EnvironmentId, id: PaymentId, reroute: &PaymentReroute) -> Changed;
         Read timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
-        Read knows_provider_event(environment: EnvironmentId, provider: &str, id: &str) -> bool;
         Write receive_provider_event(environment: EnvironmentId, event: &ProviderEvent, due: Timestamp) -> Received;
         Claim claim_provider_events(now: Timestamp, until: Timestamp, limit: u32) -> Vec<StoredProviderEvent>;
         Write settle_provider_event(environment: EnvironmentId, settled: &SettledProviderEvent) -> bool;

@@ -38,13 +38,24 @@ impl Engine {
                 Ok(note) => note.unwrap_or_default(),
                 Err(waiting) => return Ok(EventOutcome::Waiting(waiting)),
             };
-            update.line("webhook", json!({ "eventId": notice.event, "type": notice.kind }));
-            update.settle(settled(stored, ProviderEventState::Applied, None, &note));
-            if update.commit().await?.is_some() {
+            if finish(update, stored, notice, &note).await? {
                 return Ok(EventOutcome::Done);
             }
         }
         Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()))
+    }
+
+    /// Applies an event that only says that a transfer was made, if the transfer is known. `false`: it is applied like any other.
+    pub(crate) async fn apply_creation(
+        &self,
+        stored: &StoredProviderEvent,
+        notice: &WebhookNotice,
+    ) -> Result<bool, StoreError> {
+        let Some(object) = notice.objects.first() else { return Ok(false) };
+        let known = self.store.transfer_of_object(stored.environment, &stored.event.provider, object).await?;
+        let Some(transfer) = known else { return Ok(false) };
+        let update = TransferUpdate::of(self, transfer, Some(&stored.event.request));
+        finish(update, stored, notice, "").await
     }
 
     /// The transfer an event is about, and what the provider answers about it, unless the event is no news.
@@ -108,6 +119,18 @@ impl Engine {
             Some(ServiceReference::Card(_)) | None => Ok(None),
         }
     }
+}
+
+/// Makes the decision stand, with the event; `false` if the transfer changed meanwhile.
+async fn finish(
+    mut update: TransferUpdate<'_>,
+    stored: &StoredProviderEvent,
+    notice: &WebhookNotice,
+    note: &str,
+) -> Result<bool, StoreError> {
+    update.line("webhook", json!({ "eventId": notice.event, "type": notice.kind }));
+    update.settle(settled(stored, ProviderEventState::Applied, None, note));
+    Ok(update.commit().await?.is_some())
 }
 
 /// Takes in what was read; `Err` says why the event has to wait.

@@ -459,14 +459,6 @@ pub trait PaymentStore: Send + Sync + 'static {
         reference: ServiceReference,
     ) -> Result<Vec<Entry>, StoreError>;
 
-    /// Whether a provider's event was stored before.
-    async fn knows_provider_event(
-        &self,
-        environment: EnvironmentId,
-        provider: &str,
-        id: &str,
-    ) -> Result<bool, StoreError>;
-
     /// Stores a provider's event once per environment, provider and event id; due at `due`.
     async fn receive_provider_event(
         &self,

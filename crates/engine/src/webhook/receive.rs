@@ -2,10 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{
-    sync::{OwnedSemaphorePermit, oneshot},
-    time::timeout,
-};
+use tokio::sync::OwnedSemaphorePermit;
 use tollgate_domain::{
     card::Preparation,
     id::{EnvironmentId, PaymentId},
@@ -17,15 +14,13 @@ use crate::{
     activity,
     engine::Engine,
     ports::{
-        InboundWebhook, PaymentFilter, ProviderEvent, ProviderEventState, SignatureError, StoreError,
-        StoredProviderEvent, UnreadableEvent, WebhookNotice,
+        InboundWebhook, PaymentFilter, ProviderEvent, ProviderEventState, Received, SignatureError,
+        StoreError, StoredProviderEvent, UnreadableEvent, WebhookNotice,
     },
 };
 
 /// Longer than any provider's names, shorter than what would fill a database.
 const MAX_NAME_LENGTH: usize = 255;
-/// How long an event is applied before it is stored and answered. Providers wait for ten seconds and more.
-const PATIENCE: Duration = Duration::from_secs(1);
 const NAMES_RULE: &str = "its ID and type must be 1 to 255 bytes without NUL";
 
 /// Why a webhook was not taken in.
@@ -69,8 +64,8 @@ impl Engine {
         format!("{}/webhooks/v1/{environment}/{provider}", self.options.public_url)
     }
 
-    /// Checks a webhook and applies it, or stores it if that takes long: what it leads to and that it is done with are one
-    /// commit. Once this returns it was or will be applied, here or on another node; the same event twice is applied once.
+    /// Checks and stores a webhook. Once this returns it was or will be applied, here or on another node; the same event
+    /// twice is stored once. One that needs no answer of the provider is stored with what it leads to.
     pub async fn receive_webhook(
         self: &Arc<Self>,
         environment: EnvironmentId,
@@ -104,10 +99,6 @@ impl Engine {
             request: request.to_owned(),
             received_at: now,
         };
-        if self.store.knows_provider_event(environment, provider_name, &event.id).await? {
-            return Ok(());
-        }
-        activity::received(provider_name, &event.kind);
         let state = ProviderEventState::Waiting;
         let stored =
             StoredProviderEvent { environment, event, state, due: None, tries: 0, note: String::new() };
@@ -117,19 +108,26 @@ impl Engine {
             } else {
                 (ProviderEventState::Ignored, "not relevant here")
             };
-            self.store.settle_provider_event(environment, &settled(&stored, state, None, note)).await?;
+            let settled = settled(&stored, state, None, note);
+            if self.store.settle_provider_event(environment, &settled).await? {
+                activity::received(provider_name, &stored.event.kind);
+            }
+            return Ok(());
+        }
+        if notice.is_creation && self.apply_creation(&stored, &notice).await? {
+            activity::received(provider_name, &stored.event.kind);
             return Ok(());
         }
         // Where so many are being applied that this one gets no turn, the resolver is to see to it right away.
         let turn = Arc::clone(&self.event_turns).try_acquire_owned().ok();
         let lease = turn.as_ref().map_or(Duration::ZERO, |_| self.options.resolver.lease);
-        let event = stored.event.clone();
-        let is_settled = match turn {
-            Some(turn) => self.apply_soon(stored, turn).await,
-            None => false,
-        };
-        if !is_settled {
-            self.store.receive_provider_event(environment, &event, now.saturating_add(lease)).await?;
+        let due = now.saturating_add(lease);
+        if self.store.receive_provider_event(environment, &stored.event, due).await? == Received::Known {
+            return Ok(());
+        }
+        activity::received(provider_name, &stored.event.kind);
+        if let Some(turn) = turn {
+            self.apply_soon(stored, turn);
         }
         Ok(())
     }
@@ -162,20 +160,14 @@ impl Engine {
         Ok(true)
     }
 
-    /// Applies an event right away. Whether that is done, and the event stored with what became of it: a provider that takes long
-    /// to answer is not waited for.
-    async fn apply_soon(self: &Arc<Self>, event: StoredProviderEvent, turn: OwnedSemaphorePermit) -> bool {
+    /// Applies an event right away. The provider, which may take long to answer, does not keep the webhook waiting.
+    fn apply_soon(self: &Arc<Self>, event: StoredProviderEvent, turn: OwnedSemaphorePermit) {
         let engine = Arc::clone(self);
-        let (done, is_done) = oneshot::channel();
         self.spawn(async move {
-            let applied = engine.apply_event_or_park(event).await;
-            drop(turn);
-            if let Err(error) = &applied {
-                warn!(%error, "provider event not applied yet; it will be retried");
+            if let Err(error) = engine.apply_event_or_park(event).await {
+                warn!(%error, "provider event stored but not applied yet; it will be retried");
             }
-            // Nobody may be waiting anymore.
-            let _ = done.send(applied.is_ok());
+            drop(turn);
         });
-        matches!(timeout(PATIENCE, is_done).await, Ok(Ok(true)))
     }
 }

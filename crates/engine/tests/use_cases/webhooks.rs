@@ -202,7 +202,7 @@ async fn a_provider_that_answers_slowly_is_not_waited_for() {
     world.faults.arm(Fault::ProviderSlow, 1);
     let began = Instant::now();
     world.webhook(BANK, &event("evt_1", "transfer_1")).await.unwrap();
-    assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_millis(100), "{:?}", began.elapsed());
     let stored = async || world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
     assert_eq!(stored().await[0].state, ProviderEventState::Waiting);
     assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(Status::Processing));

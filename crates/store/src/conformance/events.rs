@@ -43,10 +43,6 @@ pub async fn an_event_is_received_once(nodes: &Nodes) {
     let again = ProviderEvent { notice: "{\"other\":1}".to_owned(), ..nodes.new_event(LETTERS) };
     for node in [&nodes.one, &nodes.two] {
         assert_eq!(node.receive_provider_event(environment, &again, at(900)).await.unwrap(), Received::Known);
-        assert!(node.knows_provider_event(environment, PROVIDER, LETTERS).await.unwrap());
-        for (provider, id) in [(PROVIDER, "evt"), ("other", LETTERS), (PROVIDER, "a\0b"), (PROVIDER, "")] {
-            assert!(!node.knows_provider_event(environment, provider, id).await.unwrap(), "{provider} {id}");
-        }
     }
     assert_eq!(nodes.event(environment, LETTERS).await, stored, "the first one stays as it came");
     // Known also once it is done with.
@@ -87,7 +83,7 @@ pub async fn one_of_many_deliveries_is_new(nodes: &Nodes) {
     assert_eq!(nodes.two.provider_events(environment, None, None, ALL).await.unwrap().len(), 1);
 }
 
-/// Most are applied before they are stored.
+/// As those that need no answer of the provider.
 pub async fn an_event_is_stored_settled(nodes: &Nodes) {
     let environment = nodes.environment().await.id;
     for state in ProviderEventState::ALL {

@@ -57,7 +57,6 @@ port! {
             environment: EnvironmentId, reference: ServiceReference
         ) -> Vec<Entry>;
 
-        Read events::knows => knows_provider_event(environment: EnvironmentId, provider: &str, id: &str) -> bool;
         WriteOnce events::receive => receive_provider_event(
             environment: EnvironmentId, event: &ProviderEvent, due: Timestamp
         ) -> Received;

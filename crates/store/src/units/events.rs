@@ -61,19 +61,6 @@ fn newest_first(events: &mut Vec<StoredProviderEvent>, limit: u32) {
     events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
 }
 
-pub(crate) async fn knows<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    provider: &str,
-    id: &str,
-) -> Result<bool, Fault> {
-    if is_unstorable(provider) || is_unstorable(id) {
-        return Ok(false);
-    }
-    let sql = "SELECT 1 FROM provider_events WHERE environment_id = $1 AND provider = $2 AND id = $3";
-    s.exists(sql, values![environment, provider, id]).await
-}
-
 pub(crate) async fn receive<S: Session>(
     s: &mut S,
     environment: EnvironmentId,

@@ -160,7 +160,6 @@ through! {
             environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transaction>;
         StoreRead timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
-        StoreRead knows_provider_event(environment: EnvironmentId, provider: &str, id: &str) -> bool;
         StoreWrite receive_provider_event(
             environment: EnvironmentId, event: &ProviderEvent, due: Timestamp
         ) -> Received;
