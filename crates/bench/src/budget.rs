@@ -31,7 +31,7 @@ const BUDGET: [(&str, Option<Tenths>, Option<Tenths>); 7] = [
     ("bytes that stay", Some(Tenths(40_960)), None),
     // These two are fewer the more transfers share a commit.
     ("bytes of log", Some(Tenths(3_000_000)), Some(Tenths(300_000))),
-    ("commits", Some(Tenths(50)), Some(Tenths(180))),
+    ("commits", Some(Tenths(60)), Some(Tenths(150))),
 ];
 /// Their rows go: some days after a webhook or a call, and once an audit and the statements have passed a posting.
 const PASSING: [&str; 3] = ["posting_order", "provider_events", "request_log"];
