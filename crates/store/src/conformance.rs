@@ -133,7 +133,8 @@ macro_rules! conformance_suite {
                 waiting_transfers_are_listed_newest_first;
             transfer_changes:
                 a_change_is_made_whole, a_refused_change_leaves_nothing, books_refuse_what_cannot_be,
-                a_repeated_change_is_made_once, a_claim_does_not_disturb_a_change,
+                a_repeated_change_is_made_once, an_event_again_beside_late_changes,
+                a_claim_does_not_disturb_a_change,
                 what_goes_along_is_as_with_payments;
             transfer_races:
                 reservations_never_overdraw, reservations_and_withdrawals_share_a_wallet,

@@ -13,7 +13,8 @@ use tollgate_engine::ports::{
 
 use super::{
     ALL, Nodes, at,
-    samples::LETTERS,
+    concurrency::at_once,
+    samples::{LETTERS, settled},
     transfer_samples::{ach, fees, sending, sending_until},
     wallet::books_balance,
 };
@@ -173,6 +174,25 @@ pub async fn a_repeated_change_is_made_once(nodes: &Nodes) {
     assert_eq!(nodes.two.change_transfer(environment, id, &silent).await.unwrap(), Changed::Stale);
     assert_eq!(Everything::read(nodes, environment, id).await, before);
     nodes.audit_is_clean().await;
+}
+
+/// What one of them is answered says nothing of another one about the same transfer.
+pub async fn an_event_again_beside_late_changes(nodes: &Nodes) {
+    let new = reserved(nodes).await;
+    let (environment, id) = (new.order.environment, new.order.id);
+    nodes.change_transfer(&new, &nodes.full_transfer_change(0, "evt_1", &new.order.fee)).await;
+    let before = Everything::read(nodes, environment, id).await;
+    let answers = at_once(nodes, 32, |number, node| {
+        let mut change = nodes.transfer_change(0, sending());
+        let is_again = number % 4 < 2;
+        change.event = is_again.then(|| settled("evt_1", ProviderEventState::Applied));
+        async move { (is_again, node.change_transfer(environment, id, &change).await.unwrap()) }
+    })
+    .await;
+    for (is_again, changed) in answers {
+        assert_eq!(changed, if is_again { Changed::Done } else { Changed::Stale });
+    }
+    assert_eq!(Everything::read(nodes, environment, id).await, before);
 }
 
 pub async fn a_claim_does_not_disturb_a_change(nodes: &Nodes) {

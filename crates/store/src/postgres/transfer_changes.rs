@@ -434,9 +434,12 @@ async fn pass_gate(
     Ok(passed)
 }
 
+/// A change that was refused. Those of one transfer may differ in their events.
+type Name = (EnvironmentId, TransferId, Option<String>);
+
 /// Asked afterwards, because the statement itself has seen the transfers as they were before it waited for its turn.
 async fn why_not(client: &ClientWrapper, wanted: &[&Wanted], answers: &mut [Changed]) -> Result<(), Fault> {
-    let sql = "SELECT t.environment_id, t.reference, f.last_change, COALESCE((
+    let sql = "SELECT t.environment_id, t.reference, w.event, f.last_change, COALESCE((
              SELECT e.state FROM provider_events e WHERE e.environment_id = w.environment_id
                  AND e.provider = w.provider AND e.id = w.event), 'waiting') <> 'waiting'
          FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) AS w (environment_id, reference, provider, event)
@@ -453,14 +456,16 @@ async fn why_not(client: &ClientWrapper, wanted: &[&Wanted], answers: &mut [Chan
         refused().map(event_name).map(|(provider, id)| (provider.into(), id.into())).unzip();
     let [scopes, references] = names(refused());
     let values = [scopes, references, Value::List(providers), Value::List(ids)];
-    let mut last_changes: BTreeMap<(EnvironmentId, TransferId), (Option<ChangeId>, bool)> = BTreeMap::new();
+    let mut last_changes: BTreeMap<Name, (Option<ChangeId>, bool)> = BTreeMap::new();
     for row in &client.query(&statement, &parameters(&values)).await? {
         let mut cells = Cells::of_postgres(row);
-        last_changes.insert((cells.id()?, cells.id()?), (cells.id_or_none()?, cells.flag()?));
+        let name = (cells.id()?, cells.id()?, cells.text_or_none()?);
+        last_changes.insert(name, (cells.id_or_none()?, cells.flag()?));
     }
     for (wanted, answer) in wanted.iter().zip(answers) {
         if *answer == Changed::Stale {
-            *answer = match last_changes.get(&(wanted.environment, wanted.id)) {
+            let name = (wanted.environment, wanted.id, event_name(wanted).1.cloned());
+            *answer = match last_changes.get(&name) {
                 None => Changed::Missing,
                 Some((last, was_settled)) if *was_settled || *last == Some(wanted.change.id) => Changed::Done,
                 Some(_) => Changed::Stale,
