@@ -28,8 +28,10 @@ const RETRY_TIMEOUT: u32 = 2;
 const SMALL_DISK: &str = "2g";
 const DATABASE: &str = "tollgate";
 const READY_WITHIN: Duration = Duration::from_mins(2);
-/// What runs and does not follow by then needs help.
-const STREAMS_WITHIN: Duration = Duration::from_secs(45);
+/// A cluster that is not whole by then needs help.
+const FOLLOWS_WITHIN: Duration = Duration::from_secs(45);
+/// Ports and shared memory of a killed node are free a moment later.
+const PORTS_FREE_AFTER: Duration = Duration::from_millis(500);
 const POLL: Duration = Duration::from_millis(100);
 
 /// What the cluster is started with.
@@ -178,25 +180,40 @@ impl Cluster {
     /// Waits until all nodes run, replicate, and would survive the loss of any one of them.
     pub(crate) async fn wait_whole(&mut self) -> Result<Roles, Fault> {
         let begun = Instant::now();
-        let mut is_set_up_anew = false;
+        let mut has_helped = false;
         loop {
-            let roles = self.wait(|roles| roles.whole).await?;
+            let roles = self.wait(|_| true).await?;
             // Patroni's list keeps a node for a while after its death.
             let looking = streaming(self.node(roles.leader)?.server);
             let streaming = tokio::time::timeout(Duration::from_secs(2), looking).await;
             let streaming = streaming.map_err(Fault::from).flatten();
-            if streaming.as_ref().is_ok_and(|standbys| standbys.len() + 1 == NODES) {
+            let all_follow = streaming.as_ref().is_ok_and(|standbys| standbys.len() + 1 == NODES);
+            if roles.whole && all_follow {
                 return Ok(roles);
             }
             if begun.elapsed() > READY_WITHIN {
                 return Err(self.not_recovered());
             }
-            if begun.elapsed() > STREAMS_WITHIN && !is_set_up_anew {
-                is_set_up_anew = true;
-                self.set_up_anew(roles.leader, &streaming.unwrap_or_default()).await?;
+            if begun.elapsed() > FOLLOWS_WITHIN && !has_helped {
+                has_helped = true;
+                if all_follow {
+                    self.restart_leader(roles.leader).await?;
+                } else {
+                    self.set_up_anew(roles.leader, &streaming.unwrap_or_default()).await?;
+                }
             }
             tokio::time::sleep(POLL).await;
         }
+    }
+
+    /// What an operator does with a leader that names no standby to confirm its commits although all follow: Patroni can keep an outdated
+    /// version of what etcd has, and every attempt to name one then fails. It reads that again when it starts.
+    async fn restart_leader(&mut self, leader: usize) -> Result<(), Fault> {
+        let node = self.node_mut(leader)?;
+        eprintln!("{} leads and names no synchronous standby; it is restarted", node.name);
+        node.kill();
+        tokio::time::sleep(PORTS_FREE_AFTER).await;
+        node.restart()
     }
 
     /// What an operator does with a standby that has come back and does not follow: it begins again with an empty directory.
@@ -206,8 +223,7 @@ impl Cluster {
             if number != leader && !streaming.contains(&node.name) {
                 eprintln!("{} does not follow the leader; it is set up anew", node.name);
                 node.kill();
-                // Ports and shared memory are free a moment later.
-                tokio::time::sleep(Duration::from_millis(500)).await;
+                tokio::time::sleep(PORTS_FREE_AFTER).await;
                 fs::remove_dir_all(node.directory.join("data"))?;
                 node.restart()?;
             }
