@@ -16,6 +16,7 @@ use crate::call::Caller;
 use crate::databases::{self, Databases, with_databases};
 use crate::filling::{self, Sample};
 use crate::launch;
+use crate::phases::{Collector, Phase};
 use crate::process::{family_processor_time, processor_time, thread_time};
 use crate::rows::{describe, open_sqlite};
 use crate::service::{Place, Secrets, Service};
@@ -42,6 +43,8 @@ const MIN_ROWS: Tenths = Tenths(1);
 const DONE_WITHIN: Duration = Duration::from_mins(1);
 const POLL: Duration = Duration::from_millis(100);
 const CALLERS: u32 = 64;
+/// Transfers whose phases are looked at, one after the other.
+const TRACED: u32 = 300;
 /// The provider's names of the transfers that are not settled, and which are not.
 const NAMES: &str =
     "SELECT provider_reference FROM transactions WHERE method = 'ach' AND status = 'processing'";
@@ -111,6 +114,8 @@ struct Found {
     tables: Vec<(String, Tenths)>,
     figures: Vec<Figure>,
     costs: Vec<Cost>,
+    /// How long each phase of making one takes.
+    phases: Vec<Phase>,
 }
 
 struct Figure {
@@ -147,14 +152,10 @@ async fn measure_all(
     let secrets = Secrets::generate(&binary)?;
     let mut found = Vec::new();
     for kind in [Kind::Sqlite, Kind::Postgres] {
-        let folder = directory.path().join(kind.name());
-        let (database_url, server) = match (kind, databases.as_mut()) {
-            (Kind::Sqlite, _) => (filling::sqlite_url(&folder), None),
-            (Kind::Postgres, Some(databases)) => (databases.create("budget", None).await?, databases.server),
-            (Kind::Postgres, None) => continue,
+        let Some((place, server)) = place(&binary, directory.path(), kind, "budget", databases).await? else {
+            continue;
         };
         eprintln!("{} transfers on {}", options.transfers, kind.name());
-        let place = Place { binary: &binary, directory: folder, database_url, listen: None, settings: &[] };
         let service = Service::start(&place, &secrets).await?;
         let store = match kind {
             Kind::Sqlite => Store::sqlite(&place.directory)?,
@@ -162,10 +163,45 @@ async fn measure_all(
         };
         let sample = filling::set_up(&service, &simulator).await?;
         let meter = Meter { server: service.process.id(), database: server, transfers: options.transfers };
-        found.push(transfers(kind, &service, &simulator, &sample, &store, &meter).await?);
+        let mut result = transfers(kind, &service, &simulator, &sample, &store, &meter).await?;
         service.process.stop().await?;
+        if let Some((place, _)) = self::place(&binary, directory.path(), kind, "phases", databases).await? {
+            result.phases = phases(place, &secrets, &simulator).await?;
+        }
+        found.push(result);
     }
     Ok(found)
+}
+
+/// Where an instance with a new database lives, and the process of its database; `None` if there is no such server.
+async fn place<'a>(
+    binary: &'a Path,
+    directory: &Path,
+    kind: Kind,
+    name: &str,
+    databases: &mut Option<Databases>,
+) -> Result<Option<(Place<'a>, Option<u32>)>, Fault> {
+    let directory = directory.join(format!("{}-{name}", kind.name()));
+    let (database_url, server) = match (kind, databases.as_mut()) {
+        (Kind::Sqlite, _) => (filling::sqlite_url(&directory), None),
+        (Kind::Postgres, Some(databases)) => (databases.create(name, None).await?, databases.server),
+        (Kind::Postgres, None) => return Ok(None),
+    };
+    Ok(Some((Place { binary, directory, database_url, listen: None, settings: &[] }, server)))
+}
+
+/// Transfers of one caller, traced.
+async fn phases(place: Place<'_>, secrets: &Secrets, simulator: &Simulator) -> Result<Vec<Phase>, Fault> {
+    eprintln!("{TRACED} traced transfers");
+    let collector = Collector::start().await?;
+    let settings =
+        [("OTEL_EXPORTER_OTLP_ENDPOINT", collector.url.as_str()), ("OTEL_BSP_SCHEDULE_DELAY", "100")];
+    let service = Service::start(&Place { settings: &settings, ..place }, secrets).await?;
+    let sample = filling::set_up(&service, simulator).await?;
+    make(&service, &sample, 1, TRACED).await?;
+    // What was not exported yet is exported now.
+    service.process.stop().await?;
+    collector.phases()
 }
 
 async fn transfers(
@@ -180,7 +216,7 @@ async fn transfers(
     simulator.send_webhooks(&format!("http://{}/webhooks/v1/{tenant}/increase", service.address)).await?;
     let before = store.count().await?;
     let idle = meter.read()?;
-    make(service, sample, meter.transfers).await?;
+    make(service, sample, CALLERS, meter.transfers).await?;
     let made = meter.read()?;
     for name in store.texts(NAMES).await? {
         simulator.settle(&name).await?;
@@ -228,24 +264,24 @@ async fn transfers(
         meter.cost("made: request to answer", &idle, &made),
         meter.cost("settled: webhooks, ledger, index", &made, &settled),
     ];
-    Ok(Found { store: kind.name(), tables, figures, costs })
+    Ok(Found { store: kind.name(), tables, figures, costs, phases: Vec::new() })
 }
 
-/// Makes transfers, with as many callers as the benchmark of transfers has.
-async fn make(service: &Service, sample: &Sample, transfers: u32) -> Result<(), Fault> {
-    let mut callers = JoinSet::new();
-    for first in 0..CALLERS {
+async fn make(service: &Service, sample: &Sample, callers: u32, transfers: u32) -> Result<(), Fault> {
+    let step = usize::try_from(callers)?;
+    let mut calling = JoinSet::new();
+    for first in 0..callers {
         let mut client = Caller::new(service.address, &sample.tenant.secret_key);
         let token = sample.customer_token.clone();
-        callers.spawn(async move {
-            for number in (first..transfers).step_by(usize::try_from(CALLERS)?) {
+        calling.spawn(async move {
+            for number in (first..transfers).step_by(step) {
                 let transfer = Sample::transfer(&format!("budget-{number}"), &token);
                 client.send("POST", "/client/v1/ach/transfers", &transfer).await?;
             }
             Ok::<_, Fault>(())
         });
     }
-    while let Some(done) = callers.join_next().await {
+    while let Some(done) = calling.join_next().await {
         done??;
     }
     Ok(())
@@ -414,6 +450,9 @@ fn as_json(found: &[Found]) -> Value {
                 json!({"what": cost.what, "server": micros(Some(cost.server)), "writer": micros(cost.writer),
                     "database": micros(cost.database)})
             }).collect::<Vec<_>>(),
+            "phases": found.phases.iter().map(|phase| {
+                json!({"what": phase.name, "medianMicroseconds": phase.median.as_micros().to_string()})
+            }).collect::<Vec<_>>(),
         })
     });
     json!({ "stores": stores.collect::<Vec<_>>() })
@@ -445,6 +484,10 @@ fn as_table(found: &[Found], transfers: u32) -> String {
                 time(cost.database)
             );
         }
+        let _ = writeln!(text, "  {:<32} {:>10}", "one caller, traced", "median");
+        for phase in &found.phases {
+            let _ = writeln!(text, "    {:<30} {:>7} µs", phase.name, phase.median.as_micros());
+        }
     }
     text
 }
@@ -475,8 +518,9 @@ mod tests {
     fn a_figure_beyond_its_budget_is_marked() {
         let figure = |each| Figure { what: "rows", each: Tenths(each), most: Some(Tenths(220)) };
         assert!(figure(220).is_within() && !figure(221).is_within());
+        let figures = vec![figure(225)];
         let found =
-            Found { store: "sqlite", tables: Vec::new(), figures: vec![figure(225)], costs: Vec::new() };
+            Found { store: "sqlite", tables: Vec::new(), figures, costs: Vec::new(), phases: Vec::new() };
         assert!(as_table(&[found], 100).contains("22.5       22.0  BEYOND"));
     }
 }

@@ -16,6 +16,7 @@ mod numbered;
 mod options;
 mod pages;
 mod pgbench;
+mod phases;
 mod plan;
 mod preparations;
 mod product;

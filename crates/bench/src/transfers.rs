@@ -168,9 +168,10 @@ fn ratios(kind: Kind, spread: Spread, product: &str, all: &[Series]) -> Vec<Rati
     let Some(product) = all.iter().find(|series| series.name == product) else { return Vec::new() };
     let yardsticks = all.iter().filter(|series| series.name != product.name);
     let goal = match (kind, spread) {
-        (Kind::Sqlite, _) => 700,
-        (Kind::Postgres, Spread::All) => 800,
-        (Kind::Postgres, Spread::One) => 4_000,
+        (Kind::Sqlite, Spread::One) => 1_000,
+        (Kind::Sqlite, Spread::All) => 800,
+        (Kind::Postgres, Spread::One) => 8_000,
+        (Kind::Postgres, Spread::All) => 1_500,
     };
     yardsticks.map(|yardstick| Ratio::new(product, &[yardstick]).with_goal(goal)).collect()
 }

@@ -6,6 +6,7 @@ use tollgate_domain::{
     ach::TransferOrder,
     id::{EnvironmentId, TransferId},
 };
+use tollgate_trace::span;
 use tollgate_vault::{Sealer, Secret};
 
 use super::request::TransferError;
@@ -27,7 +28,7 @@ impl Engine {
         });
         let place = account_context(order.environment, order.id);
         let sealer = self.current_account_key(deadline).await?;
-        Ok(sealer.seal(&place, &Secret::new(text.to_string()))?)
+        Ok(span!("seal account").in_scope(|| sealer.seal(&place, &Secret::new(text.to_string())))?)
     }
 
     /// `None` if the details are gone or do not open.

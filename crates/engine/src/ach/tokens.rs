@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use tokio::time::Instant;
 use tollgate_domain::{Timestamp, customer::Customer};
+use tollgate_trace::span;
 use tollgate_vault::{SealError, Secret, token_generation};
 
 use super::fingerprint::differing_fields;
@@ -182,7 +183,7 @@ impl Engine {
 
     /// Opens a customer token, as far as it opens.
     pub fn open_token(&self, view: &EnvironmentView, token: &str) -> CustomerToken {
-        let content = match self.token_content(view, token) {
+        let content = match span!("open token").in_scope(|| self.token_content(view, token)) {
             None => TokenContent::Unreadable,
             Some((customer, ends)) if ends.is_some_and(|ends| self.clock.now() >= ends) => {
                 TokenContent::Expired(customer)

@@ -12,6 +12,7 @@ use tollgate_domain::{
     routing::RouteAttempt,
     transaction::TransactionState,
 };
+use tollgate_trace::span;
 
 use super::{
     AchProvider, MAX_ROUNDS,
@@ -207,7 +208,8 @@ impl Engine {
     ) -> Result<(AchProvider<'a>, TransferOrder), TransferError> {
         let Plan { view, id, request, request_id, .. } = *plan;
         let customer: &Customer = request.token.customer()?;
-        let quoted = quote_payment(&view.configuration, &request.quote, &id.to_bytes())?;
+        let quoted =
+            span!("quote").in_scope(|| quote_payment(&view.configuration, &request.quote, &id.to_bytes()))?;
         let rules = *plan.rules.get_or_insert_with(|| FallbackRules::of(view, &quoted));
         let checks_funds = view.configuration.settings.check_provider_funds;
         let mut known = None;

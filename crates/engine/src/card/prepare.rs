@@ -14,6 +14,7 @@ use tollgate_domain::{
     routing::Unroutable,
     transaction::Failure,
 };
+use tollgate_trace::span;
 use tollgate_vault::RandomnessUnavailable;
 
 use super::{
@@ -328,7 +329,8 @@ impl Engine {
     ) -> Result<(CardOrder, FallbackRules), PrepareError> {
         let created_at = self.clock.now();
         let (environment, id) = (view.environment.id, self.new_id(PaymentId::new)?);
-        let quoted = quote_payment(&view.configuration, &request.quote, &id.to_bytes())?;
+        let quoted =
+            span!("quote").in_scope(|| quote_payment(&view.configuration, &request.quote, &id.to_bytes()))?;
         let route = quoted.route;
         let is_hosted = request.flow == Flow::HostedCheckout;
         let receipt = is_hosted.then(|| self.receipt_url(environment, id));

@@ -86,9 +86,9 @@ fn a_transfer_is_one_trace_from_its_caller_to_the_provider(on: On) {
     for (name, expected) in [("provider", "ach_provider_a"), ("outcome", "done"), ("tries", "1")] {
         assert_eq!(text(&provider.attributes, name).as_deref(), Some(expected), "{name}");
     }
-    for child in
-        [&provider, &wait_span(&collector, "authenticate"), &wait_span(&collector, "transfers::reserve")]
-    {
+    let phases = ["authenticate", "open token", "quote", "seal account", "transfers::reserve"];
+    let phases = phases.map(|name| wait_span(&collector, name));
+    for child in phases.iter().chain([&provider]) {
         assert_eq!(child.parent_span_id, request.span_id, "{}", child.name);
     }
     let header = format!("traceparent: 00-{TRACE}-{}-01\r\n", hex(&provider.span_id));
