@@ -247,7 +247,7 @@ async fn what_cannot_be_read_is_named() {
         ("card_payments", "fee_layers = 'null'", "fee"),
         ("card_payments", &format!("fee_layers = {layers}fixedMinor', -1)"), "fee"),
         ("card_payments", &format!("fee_layers = {layers}percentBps', 10001)"), "percentage of a fee"),
-        ("card_payments", &format!("fee_layers = {layers}bound', 'floor')"), "bound of a fee"),
+        ("card_payments", &format!("fee_layers = {layers}bound', 'floor')"), "fee"),
         ("card_payments", "preparation = 'done'", "preparation"),
         ("card_payments", "tries = 4294967296", "number of tries"),
         ("card_attempts", "state = 'lost'", "state of an attempt"),

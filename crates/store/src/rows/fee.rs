@@ -1,7 +1,6 @@
 //! The numbers of a payment: sums in columns of their own, the way to them as JSON beside.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use tollgate_domain::{
     BasisPoints, Minor, Principal,
     fee::{Bound, FeeLayer, FeeSnapshot, LayerFee},
@@ -11,25 +10,7 @@ use crate::prelude::*;
 
 /// The way to both layers' fees; the fees themselves have columns.
 pub(crate) fn layers(fee: &FeeSnapshot) -> String {
-    json!({ "platform": layer(&fee.platform), "organization": layer(&fee.organization) }).to_string()
-}
-
-/// What is not there is left out: every payment has two of these.
-fn layer(fee: &LayerFee) -> Value {
-    let mut layer = json!({
-        "enabled": fee.layer.enabled,
-        "fixedMinor": fee.layer.fixed.get(),
-        "percentBps": fee.layer.percent.get(),
-        "minimumMinor": fee.layer.minimum.map(Minor::get),
-        "capMinor": fee.layer.cap.map(Minor::get),
-        "percentPartMinor": fee.percent_part.get(),
-        "beforeBoundsMinor": fee.before_bounds.get(),
-        "bound": fee.bound.map(bound_name),
-    });
-    if let Value::Object(fields) = &mut layer {
-        fields.retain(|_, value| !value.is_null());
-    }
-    layer
+    serde_json::to_string(&Layers::of(fee)).unwrap_or_default()
 }
 
 /// Reads the columns principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor and
@@ -55,7 +36,7 @@ pub(crate) struct StoredFee {
     principal_minor: u64,
     platform_fee_minor: u64,
     organization_fee_minor: u64,
-    layers: Value,
+    layers: Layers,
 }
 
 impl StoredFee {
@@ -64,44 +45,79 @@ impl StoredFee {
             principal_minor: fee.principal.minor(),
             platform_fee_minor: fee.platform.fee.get(),
             organization_fee_minor: fee.organization.fee.get(),
-            layers: json!({ "platform": layer(&fee.platform), "organization": layer(&fee.organization) }),
+            layers: Layers::of(fee),
         }
     }
 
     pub(crate) fn read(self) -> Result<FeeSnapshot, CorruptRow> {
         let damaged = CorruptRow("amounts that were captured");
-        let layers: Layers = serde_json::from_value(self.layers).map_err(|_| damaged)?;
         let principal = Principal::new(self.principal_minor).ok_or(damaged)?;
-        let platform = layers.platform.into_fee(minor(self.platform_fee_minor)?)?;
-        let organization = layers.organization.into_fee(minor(self.organization_fee_minor)?)?;
+        let platform = self.layers.platform.into_fee(minor(self.platform_fee_minor)?)?;
+        let organization = self.layers.organization.into_fee(minor(self.organization_fee_minor)?)?;
         let fee = platform.fee.checked_add(organization.fee).ok_or(damaged)?;
         let total_debit = fee.checked_add(principal.into()).ok_or(damaged)?;
         Ok(FeeSnapshot { principal, platform, organization, fee, total_debit })
     }
 }
 
-#[derive(Deserialize)]
+#[derive(Serialize, Deserialize)]
 struct Layers {
-    platform: Layer,
     organization: Layer,
+    platform: Layer,
 }
 
-#[derive(Deserialize)]
+impl Layers {
+    fn of(fee: &FeeSnapshot) -> Self {
+        Self { organization: Layer::of(&fee.organization), platform: Layer::of(&fee.platform) }
+    }
+}
+
+/// What is not there is left out: every payment has two of these.
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Layer {
+    before_bounds_minor: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<StoredBound>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cap_minor: Option<u64>,
     enabled: bool,
     fixed_minor: u64,
-    percent_bps: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
     minimum_minor: Option<u64>,
-    cap_minor: Option<u64>,
+    percent_bps: u16,
     percent_part_minor: u64,
-    before_bounds_minor: u64,
-    bound: Option<String>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StoredBound {
+    Minimum,
+    Cap,
 }
 
 impl Layer {
+    fn of(fee: &LayerFee) -> Self {
+        Self {
+            before_bounds_minor: fee.before_bounds.get(),
+            bound: fee.bound.map(|bound| match bound {
+                Bound::Minimum => StoredBound::Minimum,
+                Bound::Cap => StoredBound::Cap,
+            }),
+            cap_minor: fee.layer.cap.map(Minor::get),
+            enabled: fee.layer.enabled,
+            fixed_minor: fee.layer.fixed.get(),
+            minimum_minor: fee.layer.minimum.map(Minor::get),
+            percent_bps: fee.layer.percent.get(),
+            percent_part_minor: fee.percent_part.get(),
+        }
+    }
+
     fn into_fee(self, fee: Minor) -> Result<LayerFee, CorruptRow> {
-        let bound = self.bound.map(|name| bound(&name).ok_or(CorruptRow("bound of a fee"))).transpose()?;
+        let bound = self.bound.map(|bound| match bound {
+            StoredBound::Minimum => Bound::Minimum,
+            StoredBound::Cap => Bound::Cap,
+        });
         Ok(LayerFee {
             layer: FeeLayer {
                 enabled: self.enabled,
@@ -122,13 +138,26 @@ fn minor(stored: u64) -> Result<Minor, CorruptRow> {
     Minor::new(stored).ok_or(CorruptRow("amount of a fee"))
 }
 
-const fn bound_name(bound: Bound) -> &'static str {
-    match bound {
-        Bound::Minimum => "minimum",
-        Bound::Cap => "cap",
-    }
-}
+#[cfg(test)]
+mod tests {
+    use tollgate_domain::fee::FeeEntry;
 
-fn bound(name: &str) -> Option<Bound> {
-    [Bound::Minimum, Bound::Cap].into_iter().find(|bound| bound_name(*bound) == name)
+    use super::*;
+
+    #[test]
+    fn layers_are_stored_without_what_is_not_there() {
+        let layer = |minimum: Option<u64>| FeeLayer {
+            enabled: true,
+            fixed: Minor::new(30).unwrap(),
+            percent: BasisPoints::new(290).unwrap(),
+            minimum: minimum.map(|minimum| Minor::new(minimum).unwrap()),
+            cap: None,
+        };
+        let entry = FeeEntry { platform: layer(Some(500)), organization: layer(None) };
+        let fee = entry.assess(Principal::new(10_000).unwrap());
+        let text = layers(&fee);
+        let expected = r#"{"organization":{"beforeBoundsMinor":320,"enabled":true,"fixedMinor":30,"percentBps":290,"percentPartMinor":290},"platform":{"beforeBoundsMinor":320,"bound":"minimum","enabled":true,"fixedMinor":30,"minimumMinor":500,"percentBps":290,"percentPartMinor":290}}"#;
+        assert_eq!(text, expected);
+        assert_eq!(StoredFee::of(&fee).read(), Ok(fee));
+    }
 }
