@@ -210,7 +210,7 @@ impl Cluster {
     /// version of what etcd has, and every attempt to name one then fails. It reads that again when it starts.
     async fn restart_leader(&mut self, leader: usize) -> Result<(), Fault> {
         let node = self.node_mut(leader)?;
-        eprintln!("{} leads and names no synchronous standby; it is restarted", node.name);
+        eprintln!("both standbys follow {} and the cluster is not whole; it is restarted", node.name);
         node.kill();
         tokio::time::sleep(PORTS_FREE_AFTER).await;
         node.restart()
