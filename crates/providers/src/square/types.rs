@@ -164,6 +164,8 @@ pub(super) struct EventRefund {
 
 #[derive(Deserialize)]
 pub(super) struct DisputeObject {
+    /// The provider's reference calls it `dispute`, its library's types `object`.
+    #[serde(alias = "object")]
     pub(super) dispute: EventDispute,
 }
 

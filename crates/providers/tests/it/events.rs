@@ -224,7 +224,9 @@ fn every_square_event() {
             dispute: Some(told),
             ..notice("e1", kind)
         };
-        assert_eq!(translate(&square_event(kind, "dispute", &dispute)), expected);
+        for name in ["dispute", "object"] {
+            assert_eq!(translate(&square_event(kind, name, &dispute)), expected, "{name}");
+        }
     }
     for kind in ["order.updated", "customer.created", ""] {
         let expected = WebhookNotice { relevant: false, ..notice("e1", kind) };

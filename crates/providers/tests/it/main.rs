@@ -33,3 +33,4 @@ mod support;
 mod transfer_cancel;
 mod transfer_faults;
 mod validators;
+mod wires;

@@ -68,11 +68,19 @@ pub(crate) async fn start() -> World {
 }
 
 pub(crate) async fn start_with(settings: ProviderSettings) -> World {
+    start_layered(settings, |router| router).await
+}
+
+/// The same with something around the simulator's routes.
+pub(crate) async fn start_layered(
+    settings: ProviderSettings,
+    layered: impl FnOnce(axum::Router) -> axum::Router,
+) -> World {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
     let simulator = Simulator::new(Config::default());
     simulator.set_public_url(origin.as_str());
-    let router = simulator.router();
+    let router = layered(simulator.router());
     tokio::spawn(async move { axum::serve(listener, router).await });
     World {
         providers: Providers::new(settings).unwrap(),

@@ -1,0 +1,219 @@
+//! Everything that goes between the adapters and the simulator, judged by the types of the providers' official libraries.
+//!
+//! The simulator has our reading of a provider's API, so it cannot find a misreading. The libraries carry the provider's
+//! own types of every parameter and answer of the version they are made for, and need no account. Each test runs every
+//! flow of an adapter and every route of its simulator, records requests, answers and webhooks, and hands them to a judge
+//! (`tests/wires`): an unknown or removed parameter, a wrong word, a missing field, a number as text, a field the
+//! provider does not have.
+//!
+//! The libraries' versions are those of the simulator's own tests. `make wires-latest` judges by the newest ones instead,
+//! and prints what they changed.
+
+mod increase;
+mod modern_treasury;
+mod planted;
+mod recording;
+mod square;
+mod stripe;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tollgate_configuration::Adapter;
+use tollgate_providers::ProviderSettings;
+
+use crate::child::{installed, place, run};
+use recording::Recording;
+
+const JUDGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wires");
+/// The one place where the libraries' versions are.
+const PINS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../simulator/tests/sdk");
+const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+const ROUTES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../simulator/src");
+/// Set by `make wires-latest`.
+const LATEST_VARIABLE: &str = "TOLLGATE_WIRES_LATEST";
+/// Increase's own package has versions that begin with 0; the 1.0.0 of that name is not theirs.
+const NEWEST: [&str; 3] = ["stripe@latest", "square@latest", "increase@0"];
+
+/// Which libraries judge.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Libraries {
+    Pinned,
+    Latest,
+}
+
+impl Libraries {
+    fn asked_for() -> Self {
+        if std::env::var_os(LATEST_VARIABLE).is_some() { Self::Latest } else { Self::Pinned }
+    }
+
+    /// The folder of the Node libraries.
+    fn node(self) -> PathBuf {
+        let ci = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
+        let folder = installed(self.folder("wires-node"), &format!("{PINS}/package-lock.json"), |folder| {
+            for file in ["package.json", "package-lock.json"] {
+                std::fs::copy(format!("{PINS}/{file}"), folder.join(file)).unwrap();
+            }
+            run(Command::new("npm").args(ci).current_dir(folder));
+        });
+        if self == Self::Latest {
+            static NEWEST_INSTALLED: std::sync::Once = std::sync::Once::new();
+            NEWEST_INSTALLED.call_once(|| {
+                let install =
+                    ["install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"];
+                run(Command::new("npm").args(install).args(NEWEST).current_dir(&folder));
+            });
+        }
+        folder
+    }
+
+    /// A Python with the library of Modern Treasury, whose newest types are in that language.
+    fn python(self) -> PathBuf {
+        let pins = format!("{PINS}/requirements.txt");
+        let folder = installed(self.folder("wires-python"), &pins, |folder| {
+            run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder));
+            let text = std::fs::read_to_string(&pins).unwrap();
+            let pin = text.lines().find(|line| line.starts_with("modern-treasury==")).unwrap();
+            let package = if self == Self::Latest { "modern-treasury" } else { pin };
+            let install =
+                ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", package];
+            run(Command::new(folder.join("bin/python")).args(install));
+        });
+        folder.join("bin/python")
+    }
+
+    fn folder(self, name: &str) -> &str {
+        match (self, name) {
+            (Self::Pinned, name) => name,
+            (Self::Latest, "wires-node") => "wires-node-latest",
+            (Self::Latest, _) => "wires-python-latest",
+        }
+    }
+
+    /// Runs an adapter's judge; what it prints.
+    fn judge(self, adapter: Adapter, input: &str) -> String {
+        let mut command = if adapter == Adapter::ModernTreasury {
+            let mut command = Command::new(self.python());
+            command.arg(format!("{JUDGES}/judge.py")).env("PYTHONDONTWRITEBYTECODE", "1");
+            command
+        } else {
+            let mut command = Command::new("node");
+            command.arg(format!("{JUDGES}/judge.mjs")).arg(adapter.as_str()).env("MODULES", self.node());
+            command
+        };
+        let output = command.arg(input).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}\n{errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+/// What a judge found.
+struct Judgment {
+    /// What occurred, for people.
+    summary: String,
+    /// `stripe payment_intents.create request payment_method_types: unknown to the library's …`
+    faults: Vec<String>,
+    /// The operations that an adapter called, and those that the simulator answered.
+    sent: BTreeSet<String>,
+    answered: BTreeSet<String>,
+}
+
+/// Blocks: call it from where blocking is allowed.
+fn judge(adapter: Adapter, recording: &Recording, name: &str) -> Judgment {
+    let file = place(&format!("wires-{name}.jsonl"));
+    std::fs::write(&file, recording.lines()).unwrap();
+    let printed = Libraries::asked_for().judge(adapter, &file.display().to_string());
+    let judged: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
+    let text = |value: &Value, field: &str| value[field].as_str().unwrap_or_default().to_owned();
+    let fault = |fault: &Value| {
+        let (call, side) = (text(fault, "call"), text(fault, "side"));
+        format!("{} {call} {side} {}: {}", adapter.as_str(), text(fault, "field"), text(fault, "problem"))
+    };
+    let names = |field: &str| {
+        judged[field].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
+    let faults: Vec<String> = judged["faults"].as_array().unwrap().iter().map(fault).collect();
+    let shapes = &judged["shapes"];
+    let summary = format!(
+        "{}, judged by {}: {} shapes of requests, {} of answers, {} of webhooks, {} faults",
+        adapter.as_str(),
+        text(&judged, "package"),
+        shapes["requests"],
+        shapes["answers"],
+        shapes["webhooks"],
+        faults.len()
+    );
+    Judgment { summary, faults, sent: names("sent"), answered: names("answered") }
+}
+
+/// Judges what was recorded: nothing may be wrong, and nothing may have been left out.
+async fn assert_faultless(adapter: Adapter, recording: Recording) {
+    let work = move || judge(adapter, &recording, adapter.as_str());
+    let judgment = tokio::task::spawn_blocking(work).await.unwrap();
+    println!("{}", judgment.summary);
+    let mut report = String::new();
+    for fault in &judgment.faults {
+        writeln!(report, "{fault}").unwrap();
+    }
+    assert!(judgment.faults.is_empty(), "{}\n{report}", judgment.summary);
+    let routes = operations_of_routes(adapter);
+    let left_out: Vec<_> = routes.difference(&judgment.answered).collect();
+    assert!(left_out.is_empty(), "routes of the simulator that were not judged: {left_out:?}");
+    let called = operations_in_sources(adapter, &routes);
+    let left_out: Vec<_> = called.difference(&judgment.sent).collect();
+    assert!(left_out.is_empty(), "calls of the adapter that were not judged: {left_out:?}");
+}
+
+/// The operations in the simulator's table of routes.
+fn operations_of_routes(adapter: Adapter) -> BTreeSet<String> {
+    let source = std::fs::read_to_string(format!("{ROUTES}/{}.rs", adapter.as_str())).unwrap();
+    let operations: BTreeSet<_> =
+        source.split("call(").skip(1).filter_map(|rest| rest.split('"').nth(1)).map(str::to_owned).collect();
+    assert!(operations.len() > 5, "{operations:?}");
+    operations
+}
+
+/// Those of these operations that the adapter's sources name.
+fn operations_in_sources(adapter: Adapter, known: &BTreeSet<String>) -> BTreeSet<String> {
+    let folder = Path::new(SOURCES).join(adapter.as_str());
+    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut sources = std::fs::read_to_string(folder.with_extension("rs")).unwrap();
+    for file in files {
+        sources.push_str(&std::fs::read_to_string(file).unwrap());
+    }
+    known.iter().filter(|operation| sources.contains(&format!("\"{operation}\""))).cloned().collect()
+}
+
+#[test]
+fn the_api_versions_are_those_of_the_libraries() {
+    let node = Libraries::Pinned.node();
+    let settings = ProviderSettings::default();
+    let version = std::fs::read_to_string(node.join("node_modules/stripe/esm/apiVersion.d.ts")).unwrap();
+    assert!(version.contains(&format!("\"{}\"", settings.stripe_version)), "{version}");
+    let client = std::fs::read_to_string(node.join("node_modules/square/BaseClient.js")).unwrap();
+    assert!(client.contains(&format!("\"{}\"", settings.square_version)));
+}
+
+/// Prints which parameters, words and answer fields of our calls the newest libraries have and the pinned ones do not, and
+/// the other way around. Part of `make wires-latest`.
+#[test]
+#[ignore = "installs the newest libraries; run by `make wires-latest`"]
+fn what_the_newest_libraries_changed() {
+    for adapter in Adapter::ALL {
+        let fields = |libraries: Libraries| -> BTreeSet<String> {
+            libraries.judge(adapter, "--fields").lines().map(str::to_owned).collect()
+        };
+        let (pinned, newest) = (fields(Libraries::Pinned), fields(Libraries::Latest));
+        println!("\n{}: {} fields pinned, {} newest", adapter.as_str(), pinned.len(), newest.len());
+        for gone in pinned.difference(&newest) {
+            println!("  - {gone}");
+        }
+        for new in newest.difference(&pinned) {
+            println!("  + {new}");
+        }
+    }
+}

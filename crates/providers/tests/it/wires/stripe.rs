@@ -1,0 +1,263 @@
+//! Every flow of the Stripe adapter, and every route of its simulator.
+
+use serde_json::json;
+use tollgate_configuration::{Adapter, Provider};
+use tollgate_domain::Flow;
+use tollgate_domain::hold::HoldActionKind::{Capture, Void};
+use tollgate_domain::tenant::Mode;
+use tollgate_engine::ports::{Adapters as _, CheckSubject, NewWebhook, Subject};
+use tollgate_simulator::Wire;
+use tollgate_vault::Secret;
+
+use super::assert_faultless;
+use super::recording::{Recorded, Recording};
+use crate::offered::Offered as _;
+use crate::support::{STRIPE_SECRET, hold_action, manual_order, order, refund, stripe_with};
+
+const GOOD: &str = "4242424242424242";
+const DECLINED: &str = "4000000000000002";
+const URL: &str = "https://pay.example.test/webhooks/v1/env/card_provider_a";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_exchange_fits() {
+    assert_faultless(Adapter::Stripe, record().await).await;
+}
+
+pub(super) async fn record() -> Recording {
+    let recorded =
+        Recorded::start(Adapter::Stripe, Wire::Stripe, "Bearer sk_test_simulator", STRIPE_SECRET).await;
+    prepare_and_withdraw(&recorded).await;
+    pay(&recorded).await;
+    hold(&recorded).await;
+    give_back(&recorded).await;
+    dispute(&recorded).await;
+    check(&recorded).await;
+    other_routes(&recorded).await;
+    thin_events(&recorded).await;
+    recorded.finish(&["v1.payment_intent.succeeded", "v2.core.event_destination.ping"]).await
+}
+
+fn options(recorded: &Recorded, options: &serde_json::Value) -> Provider {
+    stripe_with(&format!("{}/stripe", recorded.world.origin), options)
+}
+
+/// The least and the most that can be in an order, on the platform and on a connected account.
+async fn prepare_and_withdraw(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    let most = options(
+        recorded,
+        &json!({ "paymentMethods": ["card", "link", "klarna"], "receiptEmail": true,
+            "statementDescriptorSuffix": "TICKETS", "account": "acct_1SimulatedShop" }),
+    );
+    for flow in Flow::ALL {
+        let mut bare = order(flow);
+        (bare.description, bare.customer_email, bare.cancel_url) = (None, None, None);
+        for (order, provider) in [(order(flow), &most), (bare, &world.stripe), (manual_order(flow), &most)] {
+            let prepared = cards.prepare(provider, &order).await.outcome.unwrap();
+            cards.read(provider, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+            if flow == Flow::PaymentComponent {
+                cards.in_browser().reopen(provider, &prepared.object).await.outcome.unwrap();
+            }
+            cards.withdraw(provider, &order, &prepared.object).await.outcome.unwrap();
+        }
+    }
+    cards.can_access_account(&most).await.outcome.unwrap();
+}
+
+/// Paid at once, after 3-D Secure, later, not at all.
+async fn pay(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    for number in [DECLINED, GOOD] {
+        let order = order(Flow::HostedCheckout);
+        let page = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
+        world.pay_page(page.checkout_url.as_ref().unwrap(), number).await;
+        let read = cards.read(&world.stripe, &order, Subject::Object(&page.object)).await.outcome.unwrap();
+        if let Some(payment) = read.payment.filter(|_| number == GOOD) {
+            cards.read(&world.stripe, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+            cards.withdraw(&world.stripe, &order, &page.object).await.outcome.unwrap();
+        }
+    }
+    let later = options(recorded, &json!({ "paymentMethods": ["card", "us_bank_account"] }));
+    for (method, steps) in [
+        ("pm_card_visa", &[][..]),
+        ("pm_card_chargeDeclined", &[]),
+        ("pm_card_chargeDeclinedInsufficientFunds", &[]),
+        ("pm_card_authenticationRequired", &["authenticate"]),
+        ("pm_card_authenticationRequired", &["fail_authentication"]),
+        ("pm_usBankAccount_success", &["settle"]),
+        ("pm_usBankAccount_success", &["fail"]),
+    ] {
+        let order = order(Flow::PaymentComponent);
+        let intent = cards.prepare(&later, &order).await.outcome.unwrap().object;
+        world.confirm(&intent, method).await;
+        cards.read(&later, &order, Subject::Object(&intent)).await.outcome.unwrap();
+        for step in steps {
+            recorded.drive(&format!("payment_intents/{intent}/{step}"), json!({})).await;
+            cards.read(&later, &order, Subject::Object(&intent)).await.outcome.unwrap();
+        }
+    }
+}
+
+/// Held, then captured whole or in part, released, or left to expire.
+async fn hold(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    for (action, flow) in [
+        (Some(hold_action(Capture, None)), Flow::PaymentComponent),
+        (Some(hold_action(Capture, Some(1_000))), Flow::HostedCheckout),
+        (Some(hold_action(Void, None)), Flow::PaymentComponent),
+        (None, Flow::PaymentComponent),
+    ] {
+        let order = manual_order(flow);
+        let prepared = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
+        match &prepared.checkout_url {
+            Some(page) => drop(world.pay_page(page, GOOD).await),
+            None => drop(world.confirm(&prepared.object, "pm_card_visa").await),
+        }
+        let read =
+            cards.read(&world.stripe, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+        let payment = read.payment.unwrap();
+        match action {
+            Some(action) => {
+                cards.act_on_hold(&world.stripe, &order, &payment, &action).await.outcome.unwrap();
+                // What is captured or released already is refused.
+                cards
+                    .act_on_hold(&world.stripe, &order, &payment, &hold_action(Void, None))
+                    .await
+                    .outcome
+                    .unwrap();
+            }
+            None => drop(recorded.drive(&format!("payment_intents/{payment}/lapse"), json!({})).await),
+        }
+        cards.read(&world.stripe, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+    }
+}
+
+async fn paid(recorded: &Recorded, method: &str) -> String {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    let intent = cards.prepare(&world.stripe, &order(Flow::PaymentComponent)).await.outcome.unwrap().object;
+    world.confirm(&intent, method).await.expect(200);
+    intent
+}
+
+/// Refunds of ours and of the dashboard, in every state.
+async fn give_back(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    let order = order(Flow::PaymentComponent);
+    let intent = paid(recorded, "pm_card_visa").await;
+    cards.refund(&world.stripe, &order, &intent, &refund(1, 500, 15)).await.outcome.unwrap();
+    recorded
+        .drive(&format!("payment_intents/{intent}/refund"), json!({ "amount": 100, "reason": "duplicate" }))
+        .await;
+    cards.refund(&world.stripe, &order, &intent, &refund(2, 9_000, 0)).await.outcome.unwrap_err();
+    cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+    for (number, end) in [(3, "succeed"), (4, "fail")] {
+        let intent = paid(recorded, "pm_card_pendingRefund").await;
+        let made =
+            cards.refund(&world.stripe, &order, &intent, &refund(number, 500, 0)).await.outcome.unwrap();
+        cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+        recorded.drive(&format!("refunds/{}/{end}", made.id), json!({})).await;
+        cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+        cards.identify(&world.stripe, &made.id).await.outcome.unwrap().unwrap();
+    }
+    // More refunds than come with a charge are listed.
+    let intent = paid(recorded, "pm_card_visa").await;
+    for _ in 0..12 {
+        recorded.drive(&format!("payment_intents/{intent}/refund"), json!({ "amount": 10 })).await;
+    }
+    cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+}
+
+async fn dispute(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    for status in ["won", "lost"] {
+        let intent = paid(recorded, "pm_card_visa").await;
+        let opened = recorded.drive(&format!("payment_intents/{intent}/dispute"), json!({})).await;
+        let id = opened["id"].as_str().unwrap();
+        cards.dispute(&world.stripe, &intent, None).await.outcome.unwrap().unwrap();
+        recorded.drive(&format!("disputes/{id}/review"), json!({})).await;
+        recorded.drive(&format!("disputes/{id}/close"), json!({ "status": status })).await;
+        cards.dispute(&world.stripe, &intent, Some(id)).await.outcome.unwrap().unwrap();
+        cards.identify(&world.stripe, id).await.outcome.unwrap().unwrap();
+        let charge = opened["charge"].as_str().unwrap();
+        cards.identify(&world.stripe, charge).await.outcome.unwrap().unwrap();
+    }
+    // What was paid on an account as a platform sees it.
+    cards.identify(&world.stripe, "dp_unknown").await.outcome.unwrap();
+}
+
+async fn check(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    let connected = options(recorded, &json!({ "account": "acct_1SimulatedShop" }));
+    let checks = world.providers.capabilities(Adapter::Stripe).checks.unwrap();
+    let secret = Secret::new("unused");
+    for (number, provider) in [&world.stripe, &connected].into_iter().enumerate() {
+        let subject = CheckSubject { provider, webhook_url: URL, mode: Some(Mode::Test), currencies: &[] };
+        checks.check(subject).await;
+        let key = format!("tollgate-webhook-{number}");
+        let new = NewWebhook { url: &format!("{URL}{number}"), key: &key, secret: &secret };
+        let made = checks.register_webhook(provider, new).await.unwrap().outcome.unwrap();
+        let path = format!("/v1/webhook_endpoints/{}", made.id);
+        recorded.done("GET", &path, "").await;
+        recorded.done("POST", &path, "disabled=true").await;
+        recorded.done("DELETE", &path, "").await;
+    }
+    for _ in 0..2 {
+        cards.register_domain(&world.stripe, "shop.example.test").await.unwrap().outcome.unwrap();
+    }
+    // Keys of nobody, and another account's.
+    let wrong = crate::support::provider(&json!({
+        "adapter": "stripe", "baseUrl": world.stripe.address(),
+        "credentials": { "secretKey": "sk_test_wrong", "publishableKey": "pk_test_wrong" },
+    }));
+    let foreign = options(recorded, &json!({ "account": "acct_1Foreign" }));
+    for provider in [&wrong, &foreign] {
+        cards.prepare(provider, &order(Flow::PaymentComponent)).await.outcome.unwrap_err();
+    }
+}
+
+/// What the simulator has for other clients.
+async fn other_routes(recorded: &Recorded) {
+    for list in [
+        "payment_intents",
+        "checkout/sessions",
+        "refunds",
+        "charges",
+        "disputes",
+        "events",
+        "webhook_endpoints",
+        "payment_method_domains",
+    ] {
+        let listed = recorded.done("GET", &format!("/v1/{list}?limit=100"), "").await;
+        // An endpoint and an event are shown alone, too; most were above.
+        let first = listed["data"][0]["id"].as_str().map(str::to_owned);
+        if let Some(id) = first.filter(|_| list != "webhook_endpoints") {
+            recorded.done("GET", &format!("/v1/{list}/{id}"), "").await;
+        }
+    }
+    let domain = recorded.done("GET", "/v1/payment_method_domains?limit=1", "").await;
+    let domain = domain["data"][0]["id"].as_str().unwrap().to_owned();
+    recorded.done("POST", &format!("/v1/payment_method_domains/{domain}/validate"), "").await;
+    let card = "type=card&card[number]=4242424242424242&card[exp_month]=12&card[exp_year]=2034&card[cvc]=123";
+    let method = recorded.done("POST", "/v1/payment_methods", card).await;
+    let method = method["id"].as_str().unwrap();
+    let intent = recorded.done("POST", "/v1/payment_intents", "amount=2000&currency=usd").await;
+    let intent = intent["id"].as_str().unwrap();
+    let path = format!("/v1/payment_intents/{intent}");
+    recorded.done("POST", &path, &format!("payment_method={method}&description=Lamp")).await;
+    recorded.done("GET", &format!("{path}?expand[]=payment_method"), "").await;
+    recorded.done("POST", &format!("{path}/confirm"), "").await;
+    for (path, body) in
+        [("/v1/payment_intents", "amount=1&currency=usd"), ("/v1/refunds", "charge=ch_unknown")]
+    {
+        assert!(recorded.call("POST", path, body).await.status >= 400);
+    }
+}
+
+/// Events that name their object alone.
+async fn thin_events(recorded: &Recorded) {
+    recorded.drive("event_destinations/ed_1/configure", json!({ "payload": "thin" })).await;
+    let intent = paid(recorded, "pm_card_visa").await;
+    recorded.drive(&format!("payment_intents/{intent}/refund"), json!({ "amount": 100 })).await;
+    recorded.drive(&format!("payment_intents/{intent}/dispute"), json!({})).await;
+    recorded.drive("event_destinations/ed_1/ping", json!({})).await;
+}

@@ -1,0 +1,167 @@
+// The calls of each provider's API that the adapters make or the simulator answers, with the official library's types of
+// what is sent and what comes back. `camel` marks queries whose type the library only has in its own spelling.
+
+const stripe = (name, list) => list.map(([operation, method, path, params, answer]) => ({
+  operation: `${name}.${operation}`, method, path, params: params && `Stripe.${params}`, answer: `Stripe.${answer}`,
+}));
+const page = (item) => `ApiList<Stripe.${item}>`;
+
+const square = (operation, method, path, { body, query, answer }) => ({
+  operation, method, path, camel: query !== undefined,
+  params: body ? `serialization.${body}.Raw` : query && `Square.${query}`,
+  answer: `serialization.${answer}.Raw`,
+});
+
+const transfers = (name, path, type) => [
+  [`${name}.create`, 'POST', path, `Increase.${type}CreateParams`, `Increase.${type}`],
+  [`${name}.list`, 'GET', path, `Increase.${type}ListParams`, `Listed<Increase.${type}>`],
+  [`${name}.retrieve`, 'GET', `${path}/*`, null, `Increase.${type}`],
+  [`${name}.approve`, 'POST', `${path}/*/approve`, null, `Increase.${type}`],
+  [`${name}.cancel`, 'POST', `${path}/*/cancel`, null, `Increase.${type}`],
+];
+
+export const providers = {
+  stripe: {
+    package: 'stripe',
+    imports: "import Stripe from 'stripe'; import type { ApiList } from './node_modules/stripe/esm/lib.js';"
+      + " import type { StripeRawError } from './node_modules/stripe/esm/Types.js';",
+    form: true,
+    error: '{ error: StripeRawError }',
+    webhook: (event) => (event.object === 'v2.core.event' ? 'Stripe.V2.Core.EventNotification' : 'Stripe.Event'),
+    calls: [
+      ...stripe('payment_intents', [
+        ['create', 'POST', '/v1/payment_intents', 'PaymentIntentCreateParams', 'PaymentIntent'],
+        ['retrieve', 'GET', '/v1/payment_intents/*', 'PaymentIntentRetrieveParams', 'PaymentIntent'],
+        ['update', 'POST', '/v1/payment_intents/*', 'PaymentIntentUpdateParams', 'PaymentIntent'],
+        ['confirm', 'POST', '/v1/payment_intents/*/confirm', 'PaymentIntentConfirmParams', 'PaymentIntent'],
+        ['cancel', 'POST', '/v1/payment_intents/*/cancel', 'PaymentIntentCancelParams', 'PaymentIntent'],
+        ['capture', 'POST', '/v1/payment_intents/*/capture', 'PaymentIntentCaptureParams', 'PaymentIntent'],
+      ]),
+      ...stripe('checkout.sessions', [
+        ['create', 'POST', '/v1/checkout/sessions', 'Checkout.SessionCreateParams', 'Checkout.Session'],
+        ['retrieve', 'GET', '/v1/checkout/sessions/*', 'Checkout.SessionRetrieveParams', 'Checkout.Session'],
+        ['expire', 'POST', '/v1/checkout/sessions/*/expire', 'Checkout.SessionExpireParams', 'Checkout.Session'],
+      ]),
+      ...stripe('refunds', [
+        ['create', 'POST', '/v1/refunds', 'RefundCreateParams', 'Refund'],
+        ['retrieve', 'GET', '/v1/refunds/*', 'RefundRetrieveParams', 'Refund'],
+      ]),
+      ...stripe('charges', [['retrieve', 'GET', '/v1/charges/*', 'ChargeRetrieveParams', 'Charge']]),
+      ...stripe('disputes', [['retrieve', 'GET', '/v1/disputes/*', 'DisputeRetrieveParams', 'Dispute']]),
+      ...stripe('events', [['retrieve', 'GET', '/v1/events/*', 'EventRetrieveParams', 'Event']]),
+      ...stripe('account', [['retrieve', 'GET', '/v1/account', 'AccountRetrieveCurrentParams', 'Account']]),
+      ...stripe('accounts', [['retrieve', 'GET', '/v1/accounts/*', 'AccountRetrieveParams', 'Account']]),
+      ...stripe('balance', [['retrieve', 'GET', '/v1/balance', 'BalanceRetrieveParams', 'Balance']]),
+      ...stripe('payment_methods', [
+        ['create', 'POST', '/v1/payment_methods', 'PaymentMethodCreateParams', 'PaymentMethod'],
+      ]),
+      ...stripe('webhook_endpoints', [
+        ['create', 'POST', '/v1/webhook_endpoints', 'WebhookEndpointCreateParams', 'WebhookEndpoint'],
+        ['retrieve', 'GET', '/v1/webhook_endpoints/*', 'WebhookEndpointRetrieveParams', 'WebhookEndpoint'],
+        ['update', 'POST', '/v1/webhook_endpoints/*', 'WebhookEndpointUpdateParams', 'WebhookEndpoint'],
+        ['delete', 'DELETE', '/v1/webhook_endpoints/*', null, 'DeletedWebhookEndpoint'],
+      ]),
+      ...stripe('payment_method_domains', [
+        ['create', 'POST', '/v1/payment_method_domains', 'PaymentMethodDomainCreateParams', 'PaymentMethodDomain'],
+        ['retrieve', 'GET', '/v1/payment_method_domains/*', 'PaymentMethodDomainRetrieveParams', 'PaymentMethodDomain'],
+        ['validate', 'POST', '/v1/payment_method_domains/*/validate', 'PaymentMethodDomainValidateParams',
+          'PaymentMethodDomain'],
+      ]),
+      ...[
+        ['payment_intents', 'PaymentIntent'], ['refunds', 'Refund'], ['charges', 'Charge'],
+        ['disputes', 'Dispute'], ['events', 'Event'], ['webhook_endpoints', 'WebhookEndpoint'],
+        ['payment_method_domains', 'PaymentMethodDomain'],
+      ].map(([name, type]) => ({
+        operation: `${name}.list`, method: 'GET', path: `/v1/${name}`, params: `Stripe.${type}ListParams`, answer: page(type),
+      })),
+      {
+        operation: 'checkout.sessions.list', method: 'GET', path: '/v1/checkout/sessions',
+        params: 'Stripe.Checkout.SessionListParams', answer: page('Checkout.Session'),
+      },
+    ],
+  },
+  square: {
+    package: 'square',
+    imports: "import type { Square, serialization } from 'square';",
+    error: '{ errors: serialization.Error_.Raw[]; payment?: serialization.Payment.Raw;'
+      + ' refund?: serialization.PaymentRefund.Raw }',
+    webhook: (event) => `serialization.${event.type.split(/[._]/).map((word) => word[0].toUpperCase() + word.slice(1)).join('')}Event.Raw`,
+    calls: [
+      square('payments.create', 'POST', '/v2/payments', { body: 'CreatePaymentRequest', answer: 'CreatePaymentResponse' }),
+      square('payments.list', 'GET', '/v2/payments', { query: 'ListPaymentsRequest', answer: 'ListPaymentsResponse' }),
+      square('payments.cancel_by_key', 'POST', '/v2/payments/cancel', {
+        body: 'CancelPaymentByIdempotencyKeyRequest', answer: 'CancelPaymentByIdempotencyKeyResponse',
+      }),
+      square('payments.get', 'GET', '/v2/payments/*', { answer: 'GetPaymentResponse' }),
+      square('payments.update', 'PUT', '/v2/payments/*', { body: 'UpdatePaymentRequest', answer: 'UpdatePaymentResponse' }),
+      square('payments.complete', 'POST', '/v2/payments/*/complete', {
+        body: 'CompletePaymentRequest', answer: 'CompletePaymentResponse',
+      }),
+      square('payments.cancel', 'POST', '/v2/payments/*/cancel', { answer: 'CancelPaymentResponse' }),
+      square('refunds.create', 'POST', '/v2/refunds', { body: 'RefundPaymentRequest', answer: 'RefundPaymentResponse' }),
+      square('refunds.list', 'GET', '/v2/refunds', {
+        query: 'ListRefundsRequest', answer: 'ListPaymentRefundsResponse',
+      }),
+      square('refunds.get', 'GET', '/v2/refunds/*', { answer: 'GetPaymentRefundResponse' }),
+      square('disputes.list', 'GET', '/v2/disputes', { query: 'ListDisputesRequest', answer: 'ListDisputesResponse' }),
+      square('disputes.get', 'GET', '/v2/disputes/*', { answer: 'GetDisputeResponse' }),
+      square('payment_links.create', 'POST', '/v2/online-checkout/payment-links', {
+        body: 'checkout.CreatePaymentLinkRequest', answer: 'CreatePaymentLinkResponse',
+      }),
+      square('payment_links.list', 'GET', '/v2/online-checkout/payment-links', {
+        query: 'checkout.ListPaymentLinksRequest', answer: 'ListPaymentLinksResponse',
+      }),
+      square('payment_links.get', 'GET', '/v2/online-checkout/payment-links/*', { answer: 'GetPaymentLinkResponse' }),
+      square('payment_links.delete', 'DELETE', '/v2/online-checkout/payment-links/*', { answer: 'DeletePaymentLinkResponse' }),
+      square('orders.get', 'GET', '/v2/orders/*', { answer: 'GetOrderResponse' }),
+      square('locations.list', 'GET', '/v2/locations', { answer: 'ListLocationsResponse' }),
+      square('locations.get', 'GET', '/v2/locations/*', { answer: 'GetLocationResponse' }),
+      square('webhook_subscriptions.list', 'GET', '/v2/webhooks/subscriptions', {
+        query: 'webhooks.ListSubscriptionsRequest', answer: 'ListWebhookSubscriptionsResponse',
+      }),
+      square('webhook_subscriptions.create', 'POST', '/v2/webhooks/subscriptions', {
+        body: 'webhooks.CreateWebhookSubscriptionRequest', answer: 'CreateWebhookSubscriptionResponse',
+      }),
+      square('webhook_subscriptions.get', 'GET', '/v2/webhooks/subscriptions/*', { answer: 'GetWebhookSubscriptionResponse' }),
+      square('webhook_subscriptions.update', 'PUT', '/v2/webhooks/subscriptions/*', {
+        body: 'webhooks.UpdateWebhookSubscriptionRequest', answer: 'UpdateWebhookSubscriptionResponse',
+      }),
+      square('webhook_subscriptions.delete', 'DELETE', '/v2/webhooks/subscriptions/*', {
+        answer: 'DeleteWebhookSubscriptionResponse',
+      }),
+    ],
+  },
+  increase: {
+    package: 'increase',
+    imports: "import Increase from 'increase'; type Listed<T> = { data: Array<T>; next_cursor: string | null };",
+    // The library keeps a refusal's body as it came.
+    error: '{ type: string; title: string; detail: string | null; status: number; errors?: object[]; reason?: string;'
+      + ' resource_id?: string; retry_after?: number | null; likely_environment?: string }',
+    webhook: () => 'Increase.UnwrapWebhookEvent',
+    calls: [
+      ...transfers('ach_transfers', '/ach_transfers', 'ACHTransfer'),
+      ...transfers('real_time_payments_transfers', '/real_time_payments_transfers', 'RealTimePaymentsTransfer'),
+      ...transfers('fednow_transfers', '/fednow_transfers', 'FednowTransfer'),
+      ['routing_numbers.list', 'GET', '/routing_numbers', 'Increase.RoutingNumberListParams',
+        'Listed<Increase.RoutingNumberListResponse>'],
+      ['accounts.retrieve', 'GET', '/accounts/*', null, 'Increase.Account'],
+      ['accounts.balance', 'GET', '/accounts/*/balance', 'Increase.AccountBalanceParams', 'Increase.BalanceLookup'],
+      ['account_numbers.retrieve', 'GET', '/account_numbers/*', null, 'Increase.AccountNumber'],
+      ['event_subscriptions.list', 'GET', '/event_subscriptions', 'Increase.EventSubscriptionListParams',
+        'Listed<Increase.EventSubscription>'],
+      ['event_subscriptions.create', 'POST', '/event_subscriptions', 'Increase.EventSubscriptionCreateParams',
+        'Increase.EventSubscription'],
+      ['event_subscriptions.retrieve', 'GET', '/event_subscriptions/*', null, 'Increase.EventSubscription'],
+      ['event_subscriptions.update', 'PATCH', '/event_subscriptions/*', 'Increase.EventSubscriptionUpdateParams',
+        'Increase.EventSubscription'],
+      ['events.list', 'GET', '/events', 'Increase.EventListParams', 'Listed<Increase.Event>'],
+      ['events.retrieve', 'GET', '/events/*', null, 'Increase.Event'],
+      ...['submit', 'acknowledge', 'settle', 'return', 'create_notification_of_change'].map((step) => [
+        `simulations.ach_transfers.${step}`, 'POST', `/simulations/ach_transfers/*/${step}`, null, 'Increase.ACHTransfer',
+      ]),
+      ['simulations.real_time_payments_transfers.complete', 'POST', '/simulations/real_time_payments_transfers/*/complete',
+        null, 'Increase.RealTimePaymentsTransfer'],
+    ].map((call) => (Array.isArray(call)
+      ? { operation: call[0], method: call[1], path: call[2], params: call[3], answer: call[4] } : call)),
+  },
+};
