@@ -89,6 +89,7 @@ impl SquareState {
             "created_at": context.now,
             "data": { "type": what, "id": id, "object": { what: object } },
         });
-        self.outbox.push(WebhookEvent { kind: kind.to_owned(), event_id, body: body.to_string().into() });
+        let (kind, body) = (kind.to_owned(), body.to_string().into());
+        self.outbox.push(WebhookEvent { kind, event_id, body, is_connected: false });
     }
 }
