@@ -28,7 +28,11 @@ use tollgate_domain::{Flow, card::CardOrder};
 
 use crate::{
     engine::Engine,
-    ports::{Cards, Charges, Component, Confirmation, Embedded, Prepared, Preparing, StoreError},
+    ports::{
+        Call, CallError, Cards, Charges, Component, Confirmation, Embedded, Prepared, Preparing, StoreError,
+        TransientError,
+    },
+    provider_account::AccountCheck,
     snapshot::EnvironmentView,
 };
 
@@ -52,6 +56,16 @@ struct CardProvider<'a> {
 }
 
 impl<'a> CardProvider<'a> {
+    async fn can_access_account(&self, engine: &Engine, check: &AccountCheck) -> Call<bool> {
+        match check.account_sent_to(engine).await {
+            Ok(account) => self.cards.can_access_account(self.provider, account.as_deref()).await,
+            Err(error) => {
+                let transient = TransientError { reason: error.to_string(), retry_after: None };
+                Call { outcome: Err(CallError::Unsent(transient)), logs: Vec::new() }
+            }
+        }
+    }
+
     fn offers(&self, flow: Flow) -> bool {
         match flow {
             Flow::HostedCheckout => self.cards.hosted_checkout().is_some(),

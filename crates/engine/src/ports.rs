@@ -49,7 +49,9 @@ pub use provider::{
     InboundWebhook, OrderFault, Prepared, Preparing, Refunds, RegisteredDomain, Rejection, RejectionKind,
     SignatureError, Subject, TransientError, Try, UnreadableEvent, WebhookNotice, Webhooks,
 };
-pub use provider_check::{CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook};
+pub use provider_check::{
+    CheckReport, CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook,
+};
 pub use reporting::{
     Activity, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit,
 };

@@ -38,6 +38,7 @@ pub enum UseAccountError {
 
 /// The account a payment was sent to beside the one that is configured.
 pub(crate) struct AccountCheck {
+    environment: EnvironmentId,
     sent_to: Option<ProviderAccount>,
     configured: ProviderAccount,
 }
@@ -67,6 +68,14 @@ impl AccountCheck {
             AccountMatch::Same => true,
             AccountMatch::OtherCredential => matches!(can_access_account().await.outcome, Ok(true)),
             AccountMatch::OtherAccount | AccountMatch::OtherAddress => false,
+        }
+    }
+
+    /// The account that the credential belonged to which the payment was sent with, if a check has learned that.
+    pub(crate) async fn account_sent_to(&self, engine: &Engine) -> Result<Option<String>, StoreError> {
+        match &self.sent_to {
+            Some(sent_to) => engine.store.credential_account(self.environment, &sent_to.credential).await,
+            None => Ok(None),
         }
     }
 
@@ -151,6 +160,7 @@ impl Engine {
         sent_to: Option<&ProviderAccount>,
         provider: &Provider,
     ) -> AccountCheck {
-        AccountCheck { sent_to: sent_to.cloned(), configured: self.configured_account(environment, provider) }
+        let configured = self.configured_account(environment, provider);
+        AccountCheck { environment, sent_to: sent_to.cloned(), configured }
     }
 }

@@ -107,9 +107,13 @@ impl Engine {
             mode: self.environment_name(environment).await?.mode(),
             currencies: &configuration.fees.currencies(channels, Some(&provider.name)),
         };
-        let (checks, logs) = adapter.check(subject).await;
-        self.note_calls(environment, &provider.name, None, &logs);
-        Ok(checks)
+        let report = adapter.check(subject).await;
+        self.note_calls(environment, &provider.name, None, &report.logs);
+        if let Some(account) = &report.account {
+            let credential = self.configured_account(environment, provider).credential;
+            self.store.put_credential_account(environment, &credential, account).await?;
+        }
+        Ok(report.checks)
     }
 
     /// What became of the registration, and the configuration with the endpoint's secret where that is new.

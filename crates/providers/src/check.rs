@@ -7,10 +7,13 @@ use std::{
 
 use tollgate_configuration::Provider;
 use tollgate_domain::tenant::Mode;
-use tollgate_engine::ports::{CallError, CallLog, CheckSubject, ProviderCheck, RejectionKind};
+use tollgate_engine::ports::{CallError, CheckReport, CheckSubject, ProviderCheck, RejectionKind};
 use tollgate_http::Answer;
 
-use crate::retry::{ApiCall, AttemptResult, CallSession};
+use crate::{
+    failure::lacking,
+    retry::{ApiCall, AttemptResult, CallSession},
+};
 
 /// Webhook signatures are refused beyond five minutes; this far apart a clock is not being kept.
 const MAX_SKEW: Duration = Duration::from_secs(30);
@@ -20,6 +23,7 @@ pub(crate) struct Checkup<'a> {
     calls: CallSession<'a>,
     subject: CheckSubject<'a>,
     checks: Vec<ProviderCheck>,
+    account: Option<String>,
     /// How far the provider's clock is from ours, by the first answer.
     skew: OnceLock<Duration>,
 }
@@ -35,7 +39,7 @@ pub(crate) struct WebhookEndpoint {
 
 impl<'a> Checkup<'a> {
     pub(crate) fn new(calls: CallSession<'a>, subject: CheckSubject<'a>) -> Self {
-        Self { calls, subject, checks: Vec::new(), skew: OnceLock::new() }
+        Self { calls, subject, checks: Vec::new(), account: None, skew: OnceLock::new() }
     }
 
     pub(crate) fn provider(&self) -> &'a Provider {
@@ -52,6 +56,11 @@ impl<'a> Checkup<'a> {
 
     pub(crate) fn fail(&mut self, name: &str, message: impl Into<String>, hint: impl Into<String>) {
         self.checks.push(ProviderCheck::fail(name, message, hint));
+    }
+
+    /// The account that the credentials belong to, learned from the provider.
+    pub(crate) fn belongs_to(&mut self, account: &str) {
+        self.account = Some(account.to_owned());
     }
 
     /// Asks the provider something, and takes note of its clock.
@@ -75,12 +84,14 @@ impl<'a> Checkup<'a> {
     /// credentials. `true`: go on.
     pub(crate) fn connected<T>(&mut self, first: &Result<T, CallError>) -> bool {
         let address = self.provider().address().to_owned();
+        // A key that may not ask this is accepted all the same.
+        if first.is_ok() || lacking(first).is_some() {
+            self.pass("connection", format!("{address} answers."));
+            self.pass("credentials", "The provider accepts the credentials.");
+            return true;
+        }
         let why = match first {
-            Ok(_) => {
-                self.pass("connection", format!("{address} answers."));
-                self.pass("credentials", "The provider accepts the credentials.");
-                return true;
-            }
+            Ok(_) => return true,
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
                 self.pass("connection", format!("{address} answers."));
                 let field = self.provider().api_secret_field();
@@ -217,7 +228,7 @@ impl<'a> Checkup<'a> {
         }
     }
 
-    pub(crate) fn finish(mut self) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+    pub(crate) fn finish(mut self) -> CheckReport {
         if let Some(skew) = self.skew.get().copied() {
             let message = format!("The provider's clock and ours are {} s apart.", skew.as_secs());
             if skew > MAX_SKEW {
@@ -228,7 +239,8 @@ impl<'a> Checkup<'a> {
                 self.pass("clock", message);
             }
         }
-        (self.checks, self.calls.finish::<(), CallError>(Ok(())).logs)
+        let logs = self.calls.finish::<(), CallError>(Ok(())).logs;
+        CheckReport { checks: self.checks, logs, account: self.account }
     }
 }
 

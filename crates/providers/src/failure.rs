@@ -32,6 +32,7 @@ pub(crate) enum Code {
     PaymentExpired,
     ProviderRefused,
     ProviderCredentials,
+    ProviderPermission,
     ProviderObjectMissing,
     ProviderState,
     ProviderFunds,
@@ -84,6 +85,9 @@ impl Code {
             Self::ProviderCredentials => {
                 ("provider_credentials", "The provider rejected the configured credentials.")
             }
+            Self::ProviderPermission => {
+                ("provider_permission", "The provider's key does not have the permission for this.")
+            }
             Self::ProviderFunds => {
                 ("provider_funds", "The provider's account has insufficient funds; add funds there.")
             }
@@ -109,7 +113,26 @@ pub(crate) fn unreadable_event(error: &serde_json::Error) -> UnreadableEvent {
 
 /// A no of some kind.
 pub(crate) fn refused(kind: RejectionKind, code: Code) -> CallError {
-    CallError::Rejected(Rejection { kind, failure: code.failure() })
+    CallError::Rejected(Rejection { kind, failure: code.failure(), lacks: None })
+}
+
+/// The key is accepted, and may not do this.
+pub(crate) fn lacks_permission(permission: &str) -> CallError {
+    let mut failure = Code::ProviderPermission.failure();
+    failure.message = format!(
+        "{} Add {permission} to the key in the provider's dashboard, or use a key that has it.",
+        failure.message
+    );
+    let lacks = Some(permission.to_owned());
+    CallError::Rejected(Rejection { kind: RejectionKind::Credentials, failure, lacks })
+}
+
+/// The permission that is lacking, where the key is accepted otherwise.
+pub(crate) fn lacking<T>(outcome: &Result<T, CallError>) -> Option<&str> {
+    match outcome {
+        Err(CallError::Rejected(rejection)) => rejection.lacks.as_deref(),
+        _ => None,
+    }
 }
 
 /// The customer's card was declined.
@@ -124,13 +147,13 @@ pub(crate) fn invalid(code: Code, reason: Option<&str>) -> CallError {
         let api = if reason.ends_with(['.', '!', '?']) { "" } else { "." };
         failure.message = format!("{} It says: {reason}{api}", failure.message);
     }
-    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
+    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure, lacks: None })
 }
 
 /// Something this provider or this configuration cannot do; the provider was not asked.
 pub(crate) fn not_offered(reason: &str) -> CallError {
     let failure = Failure { code: Code::ProviderRefused.as_str().to_owned(), message: reason.to_owned() };
-    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure })
+    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure, lacks: None })
 }
 
 /// What was read, or `None` if the provider has no such object.

@@ -25,9 +25,9 @@ use tollgate_domain::{
     ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
-    AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, NewWebhook,
-    OrderFault, ProviderCheck, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError,
-    UnreadableEvent, WebhookNotice, Webhooks,
+    AchTransfers, BankAccount, Call, CallError, CheckReport, CheckSubject, InboundWebhook, NewWebhook,
+    OrderFault, ProviderChecks, RegisteredWebhook, RejectionKind, SignatureError, UnreadableEvent,
+    WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
@@ -117,7 +117,7 @@ impl AchTransfers for Increase {
 
 #[async_trait]
 impl ProviderChecks for Increase {
-    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+    async fn check(&self, subject: CheckSubject<'_>) -> CheckReport {
         let mut checkup = Checkup::new(self.calls(subject.provider), subject);
         check::check(&mut checkup).await;
         checkup.finish()

@@ -23,8 +23,8 @@ use tollgate_domain::{
     ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
-    AchTransfers, BankAccount, Call, CallError, CallLog, CheckSubject, InboundWebhook, OrderFault,
-    ProviderCheck, ProviderChecks, RejectionKind, SignatureError, UnreadableEvent, WebhookNotice, Webhooks,
+    AchTransfers, BankAccount, Call, CallError, CheckReport, CheckSubject, InboundWebhook, OrderFault,
+    ProviderChecks, RejectionKind, SignatureError, UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
@@ -111,7 +111,7 @@ impl AchTransfers for ModernTreasury {
 
 #[async_trait]
 impl ProviderChecks for ModernTreasury {
-    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+    async fn check(&self, subject: CheckSubject<'_>) -> CheckReport {
         let mut checkup = Checkup::new(self.calls(subject.provider), subject);
         check::check(&mut checkup).await;
         checkup.finish()

@@ -31,10 +31,9 @@ use tollgate_domain::{
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, CallLog, Captures, Cards, Charge, Charges, CheckSubject, Component, Embedded,
-    HostedCheckout, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderCheck,
-    ProviderChecks, Refunds, RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent,
-    WebhookNotice, Webhooks,
+    Call, CallError, Captures, Cards, Charge, Charges, CheckReport, CheckSubject, Component, Embedded,
+    HostedCheckout, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderChecks, Refunds,
+    RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 
@@ -157,7 +156,7 @@ impl Cards for Square {
         calls.finish(outcome)
     }
 
-    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider, _: Option<&str>) -> Call<bool> {
         let mut calls = self.calls(provider);
         let outcome = read_location(&mut calls, self.api(provider)).await;
         calls.finish(outcome.map(|location| location.is_some()))
@@ -253,7 +252,7 @@ impl Refunds for Square {
 
 #[async_trait]
 impl ProviderChecks for Square {
-    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+    async fn check(&self, subject: CheckSubject<'_>) -> CheckReport {
         let version = self.api(subject.provider).version;
         let mut checkup = Checkup::new(self.calls(subject.provider), subject);
         check::check(&mut checkup, version).await;

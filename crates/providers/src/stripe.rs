@@ -28,17 +28,17 @@ use tollgate_domain::{
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, CallLog, Captures, Cards, CheckSubject, Component, Embedded, EmbeddedCards,
-    HostedCheckout, Identified, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderCheck,
-    ProviderChecks, Refunds, RegisteredDomain, RegisteredWebhook, RejectionKind, SignatureError, Subject,
-    UnreadableEvent, WebhookNotice, Webhooks,
+    Call, CallError, Captures, Cards, CheckReport, CheckSubject, Component, Embedded, EmbeddedCards,
+    HostedCheckout, Identified, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderChecks,
+    Refunds, RegisteredDomain, RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent,
+    WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
-    failure::{Code, missing_is_none, not_offered, refused},
+    failure::{Code, not_offered, refused},
     retry::{CallSession, unix_seconds},
     settings::ProviderSettings,
     stripe::{
@@ -67,7 +67,7 @@ impl Stripe {
 
     fn api<'a>(&'a self, provider: &'a Provider) -> ApiClient<'a> {
         let version = provider.options.api_version.as_deref().unwrap_or(&self.settings.stripe_version);
-        ApiClient { provider, version }
+        ApiClient::new(provider, version)
     }
 }
 
@@ -100,9 +100,10 @@ impl Cards for Stripe {
         calls.finish(outcome)
     }
 
-    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider, account: Option<&str>) -> Call<bool> {
         let mut calls = self.calls(provider);
-        let outcome = can_access_account(&mut calls, self.api(provider)).await;
+        let named = provider.options.account.as_deref().or(account);
+        let outcome = can_access_account(&mut calls, self.api(provider), named).await;
         calls.finish(outcome)
     }
 
@@ -164,6 +165,7 @@ impl EmbeddedCards for Stripe {
             publishable_key: provider.credential("publishableKey")?.to_owned(),
             client_secret: prepared.client_secret.clone()?,
             payment_intent_id: prepared.object.clone(),
+            account: provider.options.account.clone(),
             script_url: provider.script_url()?,
         })
     }
@@ -205,7 +207,7 @@ impl Refunds for Stripe {
 
 #[async_trait]
 impl ProviderChecks for Stripe {
-    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
+    async fn check(&self, subject: CheckSubject<'_>) -> CheckReport {
         let version = self.api(subject.provider).version;
         let mut checkup = Checkup::new(self.calls(subject.provider), subject);
         check::check(&mut checkup, version).await;
@@ -318,14 +320,16 @@ async fn with_refunds(
     Ok(ProviderReport { refunds, ..report })
 }
 
-/// Where the configuration names no account there is nothing to compare with.
-async fn can_access_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
-    let Some(named) = api.provider.options.account.as_deref().filter(|id| is_id(id)) else {
-        return Ok(false);
-    };
-    let call = api.get("accounts.retrieve", &format!("accounts/{named}"), Form::new())?;
-    let account = missing_is_none(calls.run(&call, interpret::<types::Account>).await)?;
-    Ok(account.is_some_and(|account| account.id == named))
+/// Where no account is known there is nothing to compare with.
+async fn can_access_account(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    named: Option<&str>,
+) -> Result<bool, CallError> {
+    let Some(named) = named else { return Ok(false) };
+    let call = api.get("account.retrieve", "account", Form::new())?;
+    let account = calls.run(&call, interpret::<types::Account>).await?;
+    Ok(account.id == named)
 }
 
 /// A payment can be contested several times, a part of it each time: the dispute that is known, otherwise the newest.

@@ -319,6 +319,8 @@ through! {
         ) -> Vec<LedgerLine>;
         Write put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
         Read provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+        Write put_credential_account(environment: EnvironmentId, credential: &str, account: &str) -> bool;
+        Read credential_account(environment: EnvironmentId, credential: &str) -> Option<String>;
     }
 
     fn queued_units(&self) -> usize {

@@ -160,10 +160,12 @@ impl Services {
             Some(fault) if fault.kind == Kind::WebhookLate => fault.delay(),
             _ => Duration::ZERO,
         };
-        let targets = self.targets(wire);
+        let endpoints = self.endpoints(wire);
         for notice in webhook_events {
-            for target in targets.iter().filter(|target| target.wants(&notice.kind)) {
-                let (target, notice) = (target.clone(), notice.clone());
+            let listening =
+                endpoints.iter().filter(|endpoint| endpoint.hears(&notice.kind, notice.is_connected));
+            for endpoint in listening {
+                let (target, notice) = (endpoint.target.clone(), notice.clone());
                 let delivery = Delivery { target, notice, attempts: 0, first_tried: None };
                 if kind == Some(Kind::WebhookTwice) {
                     self.queue.push(delivery.clone(), pause);

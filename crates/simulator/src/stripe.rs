@@ -1,7 +1,6 @@
 //! The Stripe API.
 
 mod account;
-mod accounts;
 mod amount;
 mod attempt;
 mod browser;
@@ -14,6 +13,7 @@ mod error;
 mod events;
 mod form;
 mod intents;
+mod keys;
 mod list;
 mod method_types;
 mod methods;
@@ -56,7 +56,7 @@ pub(crate) fn router(api: Api<Stripe>) -> Router {
         .route(&format!("{intent}/confirm"), call(POST, "payment_intents.confirm", intents::confirm))
         .route(&format!("{intent}/cancel"), call(POST, "payment_intents.cancel", intents::cancel))
         .route(&format!("{intent}/capture"), call(POST, "payment_intents.capture", intents::capture))
-        .route("/v1/accounts/{id}", call(GET, "accounts.retrieve", accounts::retrieve))
+        .route("/v1/accounts/{id}", call(GET, "accounts.retrieve", account::retrieve_by_id))
         .route("/v1/payment_method_domains", call(POST, "payment_method_domains.create", domains::create))
         .route("/v1/payment_method_domains", call(GET, "payment_method_domains.list", domains::list))
         .route(domain, call(GET, "payment_method_domains.retrieve", domains::retrieve))

@@ -87,7 +87,8 @@ export function returned(url = location.href) {
  */
 async function paymentElement(place, component, options) {
   await load(component.scriptUrl);
-  const stripe = /** @type {any} */ (window).Stripe(component.publishableKey);
+  const { publishableKey, account } = component;
+  const stripe = /** @type {any} */ (window).Stripe(publishableKey, account ? { stripeAccount: account } : {});
   const elements = stripe.elements({ clientSecret: component.clientSecret });
   const element = elements.create("payment");
   element.mount(place);

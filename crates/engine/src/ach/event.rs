@@ -150,12 +150,12 @@ fn note_reading(
             Err(not_let_in(rejection))
         }
         Err(CallError::Rejected(rejection)) => {
-            Ok(format!("the provider does not return the transfer: {}", rejection.failure.code))
+            Ok(format!("the provider does not return the transfer: {}", rejection.summary()))
         }
         Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => Err(transient.reason.clone()),
     }
 }
 
 fn not_let_in(rejection: &Rejection) -> String {
-    format!("waiting for the provider: {}", rejection.failure.code)
+    format!("waiting for the provider: {}", rejection.summary())
 }

@@ -81,7 +81,7 @@ impl Engine {
                         EventOutcome::Unmatched
                     }
                     CallError::Rejected(rejection) => {
-                        EventOutcome::Waiting(format!("waiting for the provider: {}", rejection.failure.code))
+                        EventOutcome::Waiting(format!("waiting for the provider: {}", rejection.summary()))
                     }
                     CallError::Unsent(transient) | CallError::Unknown(transient) => {
                         EventOutcome::Waiting(format!("waiting for the provider: {}", transient.reason))
@@ -145,14 +145,14 @@ impl Engine {
             }
             // Until somebody corrects the credentials; what the event told of must not be lost meanwhile.
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-                waiting(format!("waiting for the provider: {}", rejection.failure.code))
+                waiting(format!("waiting for the provider: {}", rejection.summary()))
             }
             // Another account does not show the payment, which says nothing about it.
             Err(CallError::Rejected(_)) if !check.is_unchanged() => {
                 waiting(format!("waiting: {}", check.transient_error().reason))
             }
             Err(CallError::Rejected(rejection)) => {
-                let note = format!("the provider does not return the payment: {}", rejection.failure.code);
+                let note = format!("the provider does not return the payment: {}", rejection.summary());
                 self.finish(update, stored, notice, &note).await
             }
             Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {

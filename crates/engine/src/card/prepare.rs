@@ -31,7 +31,7 @@ use crate::{
     limits::{ExceededLimit, LimitedPayment, exceeded},
     ports::{
         Call, CallError, CardPayment, Component, Embedded, Inserted, OrderFault, Prepared, Progress,
-        RejectionKind, StoreError, TransientError,
+        Rejection, RejectionKind, StoreError, TransientError,
     },
     quote::{QuoteRequest, quote_payment},
     rate_limiter::RateLimitExceeded,
@@ -535,7 +535,12 @@ impl Engine {
 /// What a failed call means to the caller.
 pub(super) fn failure_of(order: &CardOrder, error: CallError) -> PrepareError {
     match error {
-        CallError::Rejected(rejection) if rejection.kind == RejectionKind::Credentials => unusable(order),
+        CallError::Rejected(rejection) if rejection.kind == RejectionKind::Credentials => {
+            PrepareError::NotConfigured {
+                provider: order.provider.clone(),
+                missing: lacking(order, &rejection),
+            }
+        }
         CallError::Rejected(rejection) => PrepareError::Rejected(rejection.failure),
         CallError::Unsent(transient) | CallError::Unknown(transient) => unavailable(&transient),
     }
@@ -599,6 +604,12 @@ pub(super) fn untouched() -> Progress {
         tries: 0,
         waiting: None,
     }
+}
+
+/// What an operator has to add to the provider's key.
+fn lacking(order: &CardOrder, rejection: &Rejection) -> Vec<String> {
+    let permission = rejection.lacks.iter();
+    permission.map(|name| format!("permission {name} of the key of providers.{}", order.provider)).collect()
 }
 
 pub(super) fn unusable(order: &CardOrder) -> PrepareError {

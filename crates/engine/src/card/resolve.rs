@@ -114,7 +114,7 @@ impl Engine {
             return Ok(());
         };
         if payment.progress.object.is_none() {
-            if !check.is_same(|| provider.cards.can_access_account(provider.provider)).await {
+            if !check.is_same(|| provider.can_access_account(self, check)).await {
                 return self.hold_payment(payment, check, &[]).await;
             }
             let call = preparing.prepare(provider.provider, &payment.order).await;
@@ -179,9 +179,7 @@ impl Engine {
         let object = payment.progress.object.clone().unwrap_or_default();
         let call = provider.cards.withdraw(provider.provider, &payment.order, &object).await;
         let call = self.or_by_other_names(provider, &payment, call).await?;
-        if shows_nothing(&call)
-            && !check.is_same(|| provider.cards.can_access_account(provider.provider)).await
-        {
+        if shows_nothing(&call) && !check.is_same(|| provider.can_access_account(self, check)).await {
             return self.hold_payment(payment, check, &call.logs).await;
         }
         let (began, mut seen) = (payment.progress.preparation, payment);
@@ -220,7 +218,7 @@ impl Engine {
         };
         let now = self.clock.now();
         let charge = self.open_source(&payment.order, attempt);
-        let is_same = check.is_same(|| provider.cards.can_access_account(provider.provider)).await;
+        let is_same = check.is_same(|| provider.can_access_account(self, check)).await;
         let key_is_trusted = is_same && now < attempt.created_at.saturating_add(KEY_TRUSTED);
         // It may never have been sent, and nothing is charged anymore once it has expired.
         let is_late = now >= payment.order.expires_at;
@@ -278,7 +276,7 @@ impl Engine {
             None => None,
         };
         if call.as_ref().is_some_and(shows_nothing)
-            && !check.is_same(|| provider.cards.can_access_account(provider.provider)).await
+            && !check.is_same(|| provider.can_access_account(self, check)).await
         {
             return self.hold_payment(payment, check, &[]).await;
         }
@@ -387,7 +385,7 @@ fn after_a_lost_answer(error: CallError) -> CallError {
 }
 
 fn in_doubt(rejection: &Rejection) -> TransientError {
-    let reason = format!("a response was lost; then the provider rejected it: {}", rejection.failure.code);
+    let reason = format!("a response was lost; then the provider rejected it: {}", rejection.summary());
     TransientError { reason, retry_after: None }
 }
 

@@ -198,7 +198,7 @@ impl Engine {
             unfinished(id, PrepareError::NotConfigured { provider: order.provider.clone(), missing })
         })?;
         let check = self.check_account(order.environment, sent_to(&payment), found.provider);
-        if !check.is_same(|| found.cards.can_access_account(found.provider)).await {
+        if !check.is_same(|| found.can_access_account(self, &check)).await {
             return Err(unfinished(id, unusable(&order)));
         }
         let fallback = Fallback { is_mover: false, ..switching(view, &payment)? };
@@ -246,9 +246,7 @@ impl Engine {
         }
         let call = provider.cards.withdraw(provider.provider, &payment.order, &object).await;
         let call = self.or_by_other_names(provider, &payment, call).await?;
-        if shows_nothing(&call)
-            && !check.is_same(|| provider.cards.can_access_account(provider.provider)).await
-        {
+        if shows_nothing(&call) && !check.is_same(|| provider.can_access_account(self, check)).await {
             let unusable = unusable(&payment.order);
             self.hold_payment(payment, check, &call.logs).await?;
             return Ok(Left::Unknown(unusable));
@@ -321,7 +319,7 @@ impl Engine {
             update.commit().await?;
             return Ok(());
         };
-        if !check.is_same(|| provider.cards.can_access_account(provider.provider)).await {
+        if !check.is_same(|| provider.can_access_account(self, check)).await {
             return self.hold_payment(payment, check, &[]).await;
         }
         let call = preparing.prepare(provider.provider, &payment.order).await;

@@ -115,4 +115,20 @@ pub trait InspectionStore: Send + Sync + 'static {
         &self,
         environment: EnvironmentId,
     ) -> Result<Vec<ProviderCheckRecord>, StoreError>;
+
+    /// Keeps the provider's account that a credential belongs to, by the credential's digest; the first one stays. `false`:
+    /// no such environment.
+    async fn put_credential_account(
+        &self,
+        environment: EnvironmentId,
+        credential: &str,
+        account: &str,
+    ) -> Result<bool, StoreError>;
+
+    /// The account that a credential belongs to, if that was ever learned.
+    async fn credential_account(
+        &self,
+        environment: EnvironmentId,
+        credential: &str,
+    ) -> Result<Option<String>, StoreError>;
 }

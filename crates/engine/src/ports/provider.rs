@@ -76,6 +76,18 @@ pub struct Rejection {
     pub kind: RejectionKind,
     /// Our code and a sentence that may be shown.
     pub failure: Failure,
+    /// The permission that the credentials lack, by the provider's name for it.
+    pub lacks: Option<String>,
+}
+
+impl Rejection {
+    /// Our code, and what is lacking.
+    pub fn summary(&self) -> String {
+        match &self.lacks {
+            Some(permission) => format!("{} ({permission})", self.failure.code),
+            None => self.failure.code.clone(),
+        }
+    }
 }
 
 /// What kind of no.

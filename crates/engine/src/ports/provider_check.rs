@@ -43,6 +43,15 @@ pub struct CheckSubject<'a> {
     pub currencies: &'a [Currency],
 }
 
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    pub checks: Vec<ProviderCheck>,
+    pub logs: Vec<CallLog>,
+    /// The account that the credentials belong to, where the configuration does not name it.
+    pub account: Option<String>,
+}
+
 /// A webhook endpoint to be made.
 #[derive(Debug, Clone, Copy)]
 pub struct NewWebhook<'a> {
@@ -69,7 +78,7 @@ pub struct RegisteredWebhook {
 pub trait ProviderChecks: Send + Sync {
     /// Asks the provider about everything the configuration relies on. Never fails as a whole: what cannot be asked is a
     /// check that did not pass. A check that depends on one that did not pass is left out.
-    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>);
+    async fn check(&self, subject: CheckSubject<'_>) -> CheckReport;
 
     /// Makes sure that an endpoint sends every event we need to this URL; makes one only where none does. `None` if only a
     /// person can make one, in the provider's dashboard.

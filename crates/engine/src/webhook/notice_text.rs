@@ -23,6 +23,7 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
         "objects": notice.objects,
         "payment": notice.payment,
         "reference": notice.reference,
+        "account": notice.account,
         "dispute": dispute,
         "namesOnly": notice.names_only,
         "isCreation": notice.is_creation.then_some(true),
@@ -58,6 +59,7 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
         },
         names_only: words(&value, "namesOnly"),
         is_creation: value.get("isCreation").and_then(Value::as_bool).unwrap_or_default(),
+        account: words(&value, "account"),
         is_ping: value.get("isPing").and_then(Value::as_bool).unwrap_or_default(),
     })
 }

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::sync::OwnedSemaphorePermit;
+use tollgate_configuration::Provider;
 use tollgate_domain::{
     card::Preparation,
     id::{EnvironmentId, PaymentId},
@@ -47,7 +48,7 @@ pub enum WebhookError {
 /// matches nothing, before and after.
 fn storable(mut notice: WebhookNotice) -> WebhookNotice {
     let words = notice.objects.iter_mut().chain(&mut notice.payment).chain(&mut notice.reference);
-    let words = words.chain(&mut notice.names_only);
+    let words = words.chain(&mut notice.names_only).chain(&mut notice.account);
     let dispute = notice
         .dispute
         .iter_mut()
@@ -56,6 +57,20 @@ fn storable(mut notice: WebhookNotice) -> WebhookNotice {
         *text = text.replace('\0', "\u{fffd}");
     }
     notice
+}
+
+/// Why an event of another account than the configured one is none of ours. One that names no account is of the account
+/// whose endpoint sends it, which may be the configured one: only its object tells.
+fn foreign_account(notice: &WebhookNotice, provider: &Provider) -> Option<String> {
+    let account = notice.account.as_deref()?;
+    match provider.account_id() {
+        Some(configured) if configured == account => None,
+        Some(configured) => Some(format!("of the account {account}, but options.account is {configured}")),
+        None => Some(format!(
+            "of the connected account {account}, but no options.account is configured; delete this webhook endpoint, or \
+             have it listen to your own account"
+        )),
+    }
 }
 
 impl Engine {
@@ -102,13 +117,16 @@ impl Engine {
         let state = ProviderEventState::Waiting;
         let stored =
             StoredProviderEvent { environment, event, state, due: None, tries: 0, note: String::new() };
-        if !notice.relevant {
-            let (state, note) = if notice.is_ping {
-                (ProviderEventState::Applied, "test event: this webhook endpoint works")
-            } else {
-                (ProviderEventState::Ignored, "not relevant here")
+        let foreign = foreign_account(&notice, provider);
+        if !notice.relevant || foreign.is_some() {
+            let (state, note) = match (notice.is_ping, foreign) {
+                (true, _) => {
+                    (ProviderEventState::Applied, "test event: this webhook endpoint works".to_owned())
+                }
+                (false, Some(note)) => (ProviderEventState::Ignored, note),
+                (false, None) => (ProviderEventState::Ignored, "not relevant here".to_owned()),
             };
-            let settled = settled(&stored, state, None, note);
+            let settled = settled(&stored, state, None, &note);
             if self.store.settle_provider_event(environment, &settled).await? {
                 activity::received(provider_name, &stored.event.kind);
             }

@@ -124,7 +124,7 @@ fn names_bank_details(errors: &Value) -> bool {
 }
 
 fn no(kind: RejectionKind, code: &str, message: &str) -> CallError {
-    CallError::Rejected(Rejection { kind, failure: failure(code, message) })
+    CallError::Rejected(Rejection { kind, failure: failure(code, message), lacks: None })
 }
 
 fn failure(code: &str, message: &str) -> Failure {

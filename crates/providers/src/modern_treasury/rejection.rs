@@ -99,7 +99,7 @@ pub(super) fn quoting(sentence: &str, said: &str) -> String {
 
 fn no(kind: RejectionKind, code: &str, message: &str) -> CallError {
     let failure = Failure { code: code.to_owned(), message: message.to_owned() };
-    CallError::Rejected(Rejection { kind, failure })
+    CallError::Rejected(Rejection { kind, failure, lacks: None })
 }
 
 #[cfg(test)]

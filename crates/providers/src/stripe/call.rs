@@ -23,9 +23,20 @@ use crate::{
 pub(super) struct ApiClient<'a> {
     pub(super) provider: &'a Provider,
     pub(super) version: &'a str,
+    /// The connected account that calls are for, if not the key's own.
+    account: Option<&'a str>,
 }
 
-impl ApiClient<'_> {
+impl<'a> ApiClient<'a> {
+    pub(super) fn new(provider: &'a Provider, version: &'a str) -> Self {
+        Self { provider, version, account: provider.options.account.as_deref() }
+    }
+
+    /// The same for the key's own account.
+    pub(super) fn of_own_account(self) -> Self {
+        Self { account: None, ..self }
+    }
+
     /// Makes something for an order, once.
     pub(super) fn create(
         self,
@@ -78,7 +89,7 @@ impl ApiClient<'_> {
         if let Ok(version) = HeaderValue::from_str(self.version) {
             headers.insert("stripe-version", version);
         }
-        if let Some(account) = &self.provider.options.account {
+        if let Some(account) = self.account {
             headers.insert("stripe-account", HeaderValue::from_str(account).map_err(|_| unusable())?);
         }
         Ok(headers)

@@ -1,4 +1,4 @@
-//! The live check: whose key it is, for test or live, and what its webhook endpoints send.
+//! The live check: whose key it is, for test or live, what it may do, and what its webhook endpoints send.
 
 use serde::Deserialize;
 use tollgate_configuration::Provider;
@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     check::{Checkup, WebhookEndpoint},
+    failure::lacking,
     retry::{ApiCall, CallSession},
 };
 
@@ -55,6 +56,19 @@ struct Account {
     charges_enabled: bool,
 }
 
+/// One page of anything.
+#[derive(Deserialize)]
+struct Page {}
+
+/// What payments read, beside what is asked anyway.
+const READ_PATHS: [(&str, &str); 5] = [
+    ("payment_intents.list", "payment_intents"),
+    ("checkout.sessions.list", "checkout/sessions"),
+    ("charges.list", "charges"),
+    ("refunds.list", "refunds"),
+    ("disputes.list", "disputes"),
+];
+
 #[derive(Deserialize)]
 struct Endpoints {
     data: Vec<Endpoint>,
@@ -71,21 +85,34 @@ struct Endpoint {
     #[serde(default)]
     created: i64,
     secret: Option<String>,
+    /// The platform's application, on an endpoint for connected accounts.
+    application: Option<String>,
+}
+
+impl Endpoint {
+    /// Whether it tells of connected accounts; otherwise it tells of its own account only.
+    fn is_connect(&self) -> bool {
+        self.application.is_some() || self.metadata.tollgate_connect.is_some()
+    }
 }
 
 #[derive(Default, Deserialize)]
 struct Metadata {
     tollgate_key: Option<String>,
+    tollgate_connect: Option<String>,
 }
 
 pub(super) async fn check(checkup: &mut Checkup<'_>, version: &str) {
-    let api = ApiClient { provider: checkup.provider(), version };
+    let provider = checkup.provider();
+    let api = ApiClient::new(provider, version);
     let balance =
         checkup.ask(api.get("balance.retrieve", "balance", Form::new()), interpret::<Balance>).await;
     if !checkup.connected(&balance) {
         return;
     }
-    let is_live = balance.is_ok_and(|balance| balance.livemode);
+    // A key that may not read the balance says itself what it is for.
+    let is_live_key = provider.credential("secretKey").is_some_and(|key| key.contains("_live_"));
+    let is_live = balance.map_or(is_live_key, |balance| balance.livemode);
     checkup.mode(Some(if is_live { Mode::Live } else { Mode::Test }));
     let account =
         checkup.ask(api.get("account.retrieve", "account", Form::new()), interpret::<Account>).await;
@@ -97,22 +124,78 @@ pub(super) async fn check(checkup: &mut Checkup<'_>, version: &str) {
         }
         Ok(account) => checkup.pass("account", format!("The account is {}.", account.id)),
         Err(error) => {
-            let hint = "Check options.account, and give a restricted key permission to read the account.";
+            let hint = "Check options.account, and give a restricted key the permission to read the account: without it \
+                        a key that replaces this one is not known for the same account's.";
             checkup.unanswered("account", error, hint);
         }
     }
+    if let Ok(account) = &account
+        && provider.options.account.is_none()
+    {
+        checkup.belongs_to(&account.id);
+    }
+    permissions(checkup, api).await;
     let listed = checkup.ask(list(api), interpret::<Endpoints>).await;
     match listed {
         Ok(listed) => {
+            let wanted = provider.options.account.is_some();
+            let mut ours =
+                listed.data.iter().filter(|endpoint| endpoint.url == checkup.subject().webhook_url);
+            if ours.any(|endpoint| endpoint.is_connect() != wanted) {
+                scope(checkup, wanted);
+            }
             let endpoints: Vec<_> = listed.data.into_iter().map(WebhookEndpoint::from).collect();
             if checkup.webhooks(&endpoints, &NEEDED_EVENTS).is_some() {
                 checkup.webhook_secret(None);
             }
         }
         Err(error) => {
-            let hint = "Give a restricted key permission to read webhook endpoints.";
+            let hint = "Give a restricted key the permission to read webhook endpoints.";
             checkup.unanswered("webhook_endpoint", &error, hint);
         }
+    }
+}
+
+/// Whether the key may read everything that payments need. What it may write is only told when that is asked for.
+async fn permissions(checkup: &mut Checkup<'_>, api: ApiClient<'_>) {
+    let mut missing: Vec<String> = Vec::new();
+    for (operation, path) in READ_PATHS {
+        let page = api.get(operation, path, Form::new().with("limit", "1"));
+        let asked = checkup.ask(page, interpret::<Page>).await;
+        match (lacking(&asked), &asked) {
+            (Some(permission), _) if missing.iter().all(|known| known != permission) => {
+                missing.push(permission.to_owned());
+            }
+            (Some(_), _) | (None, Ok(_)) => {}
+            (None, Err(error)) => {
+                checkup.unanswered("permissions", error, "Run the check again.");
+                return;
+            }
+        }
+    }
+    if missing.is_empty() {
+        checkup.pass("permissions", "The key may read payments, charges, refunds and disputes.");
+    } else {
+        let hint = "Add them to the key in the provider's dashboard, or use a key that has them.";
+        checkup.fail("permissions", format!("The key lacks the permissions {}.", missing.join(", ")), hint);
+    }
+}
+
+/// Events of connected accounts and of one's own go to endpoints of different kinds.
+fn scope(checkup: &mut Checkup<'_>, is_connected: bool) {
+    let name = "webhook_scope";
+    let register = format!("run `tollgate providers test {} --register-webhook`", checkup.provider().name);
+    if is_connected {
+        let message =
+            "An endpoint sends events of your own account, none of the connected one in options.account.";
+        checkup.fail(
+            name,
+            message,
+            format!("Delete it and {register}, which makes one for connected accounts."),
+        );
+    } else {
+        let message = "An endpoint sends events of connected accounts, none of your own.";
+        checkup.fail(name, message, format!("Delete it and {register}, or set options.account."));
     }
 }
 
@@ -123,8 +206,9 @@ impl From<Endpoint> for WebhookEndpoint {
     }
 }
 
+/// A platform's endpoints tell of connected accounts as well; on those themselves it can have none.
 fn list(api: ApiClient<'_>) -> Result<ApiCall, CallError> {
-    api.get("webhook_endpoints.list", "webhook_endpoints", Form::new().with("limit", PAGE))
+    api.of_own_account().get("webhook_endpoints.list", "webhook_endpoints", Form::new().with("limit", PAGE))
 }
 
 pub(super) async fn register(
@@ -134,7 +218,7 @@ pub(super) async fn register(
     new: NewWebhook<'_>,
     now_seconds: i64,
 ) -> Call<RegisteredWebhook> {
-    let api = ApiClient { provider, version };
+    let api = ApiClient::new(provider, version);
     let outcome = find_or_create(&mut calls, api, new, now_seconds).await;
     calls.finish(outcome)
 }
@@ -148,7 +232,9 @@ async fn find_or_create(
     now_seconds: i64,
 ) -> Result<RegisteredWebhook, CallError> {
     let listed = calls.run(&list(api)?, interpret::<Endpoints>).await?;
-    let found = listed.data.into_iter().find(|endpoint| endpoint.url == new.url);
+    let is_connect = api.provider.options.account.is_some();
+    let is_ours = |endpoint: &Endpoint| endpoint.url == new.url && endpoint.is_connect() == is_connect;
+    let found = listed.data.into_iter().find(is_ours);
     if let Some(found) = found {
         // Storing the secret changes the key, so one that has not changed says that the secret was never stored.
         let is_unfinished = found.metadata.tollgate_key.as_deref() == Some(new.key)
@@ -175,9 +261,13 @@ fn creation(api: ApiClient<'_>, new: NewWebhook<'_>) -> Result<ApiCall, CallErro
         .with("api_version", api.version)
         .with("description", "Tollgate")
         .with("metadata[tollgate_key]", new.key);
+    if api.provider.options.account.is_some() {
+        form = form.with("connect", "true").with("metadata[tollgate_connect]", "true");
+    }
     for (number, event) in NEEDED_EVENTS.iter().enumerate() {
         form = form.with(&format!("enabled_events[{number}]"), event);
     }
+    let api = api.of_own_account();
     let call = api.post("webhook_endpoints.create", "webhook_endpoints", form, Some(new.key.to_owned()))?;
     Ok(ApiCall { makes: true, ..call })
 }

@@ -6,7 +6,7 @@ use tollgate_engine::ports::RejectionKind;
 
 use super::types::Error;
 use crate::{
-    failure::{Code, declined, invalid, refused, unknown},
+    failure::{Code, declined, invalid, lacks_permission, refused, unknown},
     retry::AttemptResult,
     text::word,
 };
@@ -39,7 +39,9 @@ pub(super) fn result<T>(status: StatusCode, error: &Error) -> AttemptResult<T> {
     let kind = error.kind.as_deref().unwrap_or_default();
     let said = error.message.as_deref();
     let told = word(if code.is_empty() { kind } else { code });
+    let permission = permission(error).filter(|_| status == StatusCode::FORBIDDEN);
     let rejection = match status {
+        _ if permission.is_some() => lacks_permission(&permission.unwrap_or_default()),
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
             refused(RejectionKind::Credentials, Code::ProviderCredentials)
         }
@@ -61,6 +63,14 @@ pub(super) fn result<T>(status: StatusCode, error: &Error) -> AttemptResult<T> {
         _ => unknown(format!("the provider answered {}", status.as_u16())),
     };
     AttemptResult::fail(rejection, told)
+}
+
+/// The permission of a restricted key that a refusal says would have sufficed.
+fn permission(error: &Error) -> Option<String> {
+    let is_part = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    let words = error.message.as_deref()?.split(|letter| !is_part(letter));
+    let names: Vec<_> = words.filter(|word| word.starts_with("rak_")).collect();
+    (!names.is_empty()).then(|| names.join(" or "))
 }
 
 /// A refusal in no form of this provider's: something between us and the provider, which cannot say what was done.
@@ -223,6 +233,32 @@ mod tests {
             assert_eq!(failure(&error("card_error", code, Some("generic_decline"))).code, expected, "{code}");
         }
         assert_eq!(failure(&error("api_error", "", None)).code, "processing_error");
+    }
+
+    #[test]
+    fn a_permission_that_is_lacking_is_named() {
+        let said = "The provided key 'rk_test_***x' does not have the required permissions for this endpoint on \
+                    account 'acct_1'. Having the 'rak_charge_read' permission would allow this request to continue.";
+        let error = |message: &str| Error {
+            message: Some(message.to_owned()),
+            ..error("invalid_request_error", "", None)
+        };
+        let lacking = |status: u16, message: &str| {
+            let result = result::<()>(StatusCode::from_u16(status).unwrap(), &error(message));
+            let Err(CallError::Rejected(rejection)) = result.outcome else { panic!("{message}") };
+            assert_eq!((rejection.kind, result.again), (RejectionKind::Credentials, false));
+            (rejection.failure, rejection.lacks)
+        };
+        let (failure, permission) = lacking(403, said);
+        assert_eq!(
+            (failure.code.as_str(), permission.as_deref()),
+            ("provider_permission", Some("rak_charge_read"))
+        );
+        assert!(failure.message.contains("Add rak_charge_read to the key"), "{}", failure.message);
+        for (status, message) in [(401, said), (403, "The required permissions are not available.")] {
+            let (failure, permission) = lacking(status, message);
+            assert_eq!((failure.code.as_str(), permission), ("provider_credentials", None));
+        }
     }
 
     #[test]

@@ -191,8 +191,18 @@ pub(super) struct Event {
     pub(super) id: String,
     #[serde(rename = "type")]
     pub(super) kind: String,
+    /// The connected account it happened in; a thin event calls it the context, below its platform's where it has one.
+    pub(super) account: Option<String>,
+    pub(super) context: Option<String>,
     pub(super) data: Option<EventData>,
     pub(super) related_object: Option<RelatedObject>,
+}
+
+impl Event {
+    pub(super) fn account(&mut self) -> Option<String> {
+        let context = self.context.take().and_then(|context| context.rsplit('/').next().map(str::to_owned));
+        self.account.take().or(context)
+    }
 }
 
 #[derive(Deserialize)]

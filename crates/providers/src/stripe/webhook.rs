@@ -85,9 +85,10 @@ fn kind_of(event: &str) -> Option<Kind> {
 /// What a verified body says.
 pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
     let unreadable = |error: serde_json::Error| unreadable_event(&error);
-    let event: Event = serde_json::from_slice(body).map_err(unreadable)?;
-    let is_ping = event.kind == PING;
-    let notice = WebhookNotice { event: event.id, kind: event.kind, is_ping, ..WebhookNotice::default() };
+    let mut event: Event = serde_json::from_slice(body).map_err(unreadable)?;
+    let (is_ping, account) = (event.kind == PING, event.account());
+    let notice =
+        WebhookNotice { event: event.id, kind: event.kind, account, is_ping, ..WebhookNotice::default() };
     // A thin event's type has the version of the API in front that its object belongs to.
     let Some(kind) = kind_of(notice.kind.strip_prefix("v1.").unwrap_or(&notice.kind)) else {
         return Ok(notice);

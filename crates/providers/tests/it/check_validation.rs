@@ -17,7 +17,7 @@ const URL: &str = "https://pay.example.test/webhooks/v1/env/provider";
 async fn check_and_register(world: &World, adapter: Adapter, provider: &Provider) {
     let checks = world.providers.capabilities(adapter).checks.unwrap();
     let subject = CheckSubject { provider, webhook_url: URL, mode: Some(Mode::Test), currencies: &[] };
-    let (found, _) = checks.check(subject).await;
+    let found = checks.check(subject).await.checks;
     let failed: Vec<_> = found.iter().filter(|check| !check.ok).map(|check| check.name.as_str()).collect();
     assert_eq!(failed, ["webhook_endpoint"], "{found:#?}");
     let secret = Secret::new("a secret that we choose");

@@ -177,6 +177,39 @@ fn every_thin_stripe_event() {
 }
 
 #[test]
+fn a_stripe_event_names_the_connected_account_it_happened_in() {
+    let providers = providers();
+    let reader = providers.capabilities(Adapter::Stripe).webhooks.unwrap();
+    let object = json!({ "id": "pi_1", "object": "payment_intent" });
+    let related = json!({ "id": "pi_1", "type": "payment_intent", "url": "/v1/payment_intents/pi_1" });
+    for (body, expected) in [
+        (json!({ "type": "payment_intent.succeeded", "data": { "object": object } }), None),
+        (
+            json!({ "type": "payment_intent.succeeded", "account": "acct_1", "data": { "object": object } }),
+            Some("acct_1"),
+        ),
+        (
+            json!({ "type": "v1.payment_intent.succeeded", "context": "acct_1", "related_object": related }),
+            Some("acct_1"),
+        ),
+        (
+            json!({ "type": "v1.payment_intent.succeeded", "context": "acct_0/acct_1", "related_object": related }),
+            Some("acct_1"),
+        ),
+        (json!({ "type": "v1.payment_intent.succeeded", "context": null, "related_object": related }), None),
+        (json!({ "type": "account.updated", "account": "acct_1", "data": { "object": {} } }), Some("acct_1")),
+    ] {
+        let mut body = body;
+        body["id"] = json!("evt_1");
+        assert_eq!(
+            reader.translate(body.to_string().as_bytes()).unwrap().account.as_deref(),
+            expected,
+            "{body}"
+        );
+    }
+}
+
+#[test]
 fn every_square_event() {
     let providers = providers();
     let translate =

@@ -28,6 +28,7 @@ mod retry;
 mod signatures;
 mod square;
 mod stripe;
+mod stripe_checks;
 mod stripe_options;
 mod support;
 mod transfer_cancel;

@@ -293,7 +293,7 @@ async fn the_check_tells_the_side_and_the_account() {
         let provider = provider(&entry);
         let subject =
             CheckSubject { provider: &provider, webhook_url: url, mode: Some(Mode::Test), currencies: &[] };
-        let (found, _) = checks.check(subject).await;
+        let found = checks.check(subject).await.checks;
         let failed = found.into_iter().filter(|check| !check.ok);
         failed.map(|check| (check.name, check.message)).collect::<Vec<_>>()
     };

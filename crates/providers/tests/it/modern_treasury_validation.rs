@@ -45,7 +45,7 @@ async fn every_modern_treasury_request_fits_the_published_document() {
         mode: Some(Mode::Test),
         currencies: &[],
     };
-    assert!(checks.check(subject).await.0.iter().all(|check| check.ok));
+    assert!(checks.check(subject).await.checks.iter().all(|check| check.ok));
 
     let judged = judge.faultless();
     for (pattern, times) in [

@@ -44,8 +44,14 @@ async fn a_component_payment_from_preparation_to_refund() {
         made[0]["metadata"],
         json!({ "tollgate_reference": order.id.to_string(), "tollgate_environment": order.environment.to_string() })
     );
-    let Some(Component::PaymentElement { publishable_key, client_secret, payment_intent_id, script_url }) =
-        cards.component(&world.stripe, Some(&prepared))
+    let component = cards.component(&world.stripe, Some(&prepared));
+    let Some(Component::PaymentElement {
+        publishable_key,
+        client_secret,
+        payment_intent_id,
+        account: None,
+        script_url,
+    }) = component
     else {
         panic!("a payment element was expected");
     };

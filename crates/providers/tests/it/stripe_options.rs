@@ -5,7 +5,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
 use tollgate_domain::fee::FeeEntry;
 use tollgate_domain::{Currency, Flow, Principal};
-use tollgate_engine::ports::{RejectionKind, Subject};
+use tollgate_engine::ports::{Component, RejectionKind, Subject};
 
 use crate::offered::Offered as _;
 use crate::support::{EMAIL, World, asked, failed_code, minor, order, refused, start, stripe_with};
@@ -182,15 +182,26 @@ async fn payments_for_a_connected_account_are_its_own() {
     let world = start().await;
     let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
     let shop = with(&world, &json!({ "account": "acct_1SimulatedShop" }));
-    let id = cards.prepare(&shop, &order).await.outcome.unwrap().object;
+    let prepared = cards.prepare(&shop, &order).await.outcome.unwrap();
+    let component = cards.component(&shop, Some(&prepared));
+    let Some(Component::PaymentElement { account, .. }) = component else { panic!("{component:?}") };
+    assert_eq!(
+        account.as_deref(),
+        Some("acct_1SimulatedShop"),
+        "without it the browser cannot read the intent"
+    );
+    let id = prepared.object;
     assert_eq!(look(&world, &shop, &id).await.provider_status, ProviderStatus::NotStarted);
     let elsewhere = cards.read(&world.stripe, &order, Subject::Object(&id)).await;
     assert_eq!(refused(elsewhere, RejectionKind::Missing), "provider_object_missing");
 
-    let access = cards.can_access_account(&shop).await;
-    assert_eq!(asked(&access), [("accounts.retrieve", 1)]);
+    let access = cards.can_access_account(&shop, None).await;
+    assert_eq!(asked(&access), [("account.retrieve", 1)]);
     assert_eq!(access.outcome, Ok(true));
-    assert_eq!(cards.can_access_account(&world.stripe).await.outcome, Ok(false));
+    // Without one in the configuration, what was learned of the key before tells.
+    for (before, expected) in [(None, false), (Some("acct_1Simulator"), true), (Some("acct_1Other"), false)] {
+        assert_eq!(cards.can_access_account(&world.stripe, before).await.outcome, Ok(expected), "{before:?}");
+    }
     let stranger = with(&world, &json!({ "account": "acct_1Stranger" }));
     let call = cards.prepare(&stranger, &crate::support::order(Flow::PaymentComponent)).await;
     assert_eq!(refused(call, RejectionKind::Credentials), "provider_credentials");

@@ -126,6 +126,10 @@ pub(crate) enum ComponentResponse<'a> {
         publishable_key: &'a str,
         client_secret: &'a str,
         payment_intent_id: &'a str,
+        /// The connected account that the intent belongs to: the second argument of `Stripe(…)` is then
+        /// `{stripeAccount: account}`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        account: Option<&'a str>,
         /// The provider's script that draws the component.
         script_url: &'a str,
         #[schema(value_type = scalars::MinorUnits)]
@@ -245,17 +249,22 @@ fn payment_response(payment: &CardPayment) -> PaymentResponse<'_> {
 fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> ComponentResponse<'a> {
     let total = order.fee.total_debit;
     match component {
-        Component::PaymentElement { publishable_key, client_secret, payment_intent_id, script_url } => {
-            ComponentResponse::PaymentElement {
-                publishable_key,
-                client_secret: client_secret.expose(),
-                payment_intent_id,
-                script_url,
-                amount_minor: total.to_string(),
-                amount: order.currency.decimal(total),
-                currency: order.currency.to_string(),
-            }
-        }
+        Component::PaymentElement {
+            publishable_key,
+            client_secret,
+            payment_intent_id,
+            account,
+            script_url,
+        } => ComponentResponse::PaymentElement {
+            publishable_key,
+            client_secret: client_secret.expose(),
+            payment_intent_id,
+            account: account.as_deref(),
+            script_url,
+            amount_minor: total.to_string(),
+            amount: order.currency.decimal(total),
+            currency: order.currency.to_string(),
+        },
         Component::WebPayments { application_id, location_id, environment, script_url } => {
             ComponentResponse::WebPayments {
                 application_id,

@@ -134,7 +134,7 @@ pub(super) fn transient(reason: &str) -> TransientError {
 
 pub(super) fn refused(kind: RejectionKind, code: &str) -> CallError {
     let failure = Failure { code: code.to_owned(), message: format!("The provider says {code}.") };
-    CallError::Rejected(Rejection { kind, failure })
+    CallError::Rejected(Rejection { kind, failure, lacks: None })
 }
 
 fn not_let_in(world: &World) -> CallError {

@@ -136,7 +136,7 @@ impl Cards for Pages {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 
-    async fn can_access_account(&self, _: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, _: &Provider, _: Option<&str>) -> Call<bool> {
         Call { outcome: Ok(false), logs: Vec::new() }
     }
 
@@ -179,6 +179,7 @@ impl EmbeddedCards for Pages {
             publishable_key: provider.credential("publishableKey")?.to_owned(),
             client_secret: prepared.client_secret.clone()?,
             payment_intent_id: prepared.object.clone(),
+            account: None,
             script_url: String::new(),
         })
     }

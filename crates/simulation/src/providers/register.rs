@@ -107,7 +107,7 @@ impl Cards for Register {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 
-    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
+    async fn can_access_account(&self, provider: &Provider, _: Option<&str>) -> Call<bool> {
         let named = provider.credential("locationId").unwrap_or_default().to_owned();
         ask(&self.0, question("locations.get", provider), move |_, _, account| {
             Ok(named == format!("location-{}", account.name))

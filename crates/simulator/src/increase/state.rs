@@ -121,7 +121,12 @@ impl IncreaseState {
             object_type,
         };
         let body = event.json().to_string().into();
-        self.outbox.push(WebhookEvent { kind: event.category.clone(), event_id: event.id.clone(), body });
+        self.outbox.push(WebhookEvent {
+            kind: event.category.clone(),
+            event_id: event.id.clone(),
+            body,
+            is_connected: false,
+        });
         self.events.put(&event.id.clone(), event);
     }
 

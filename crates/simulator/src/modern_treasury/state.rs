@@ -122,7 +122,8 @@ impl ModernTreasuryState {
         let body = json!({ "event": event, "data": data }).to_string();
         // An opaque id, the same for every delivery of the event. Made of the body, so that who has one can name it.
         let event_id = HEXLOWER.encode(&Sha256::digest(body.as_bytes()));
-        self.outbox.push(WebhookEvent { kind: format!("{topic}.{event}"), event_id, body: body.into() });
+        let (kind, body) = (format!("{topic}.{event}"), body.into());
+        self.outbox.push(WebhookEvent { kind, event_id, body, is_connected: false });
     }
 
     /// Where orders reach their end by themselves, names the time of this one.

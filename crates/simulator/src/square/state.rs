@@ -93,6 +93,7 @@ impl SquareState {
         if let (true, Some(fields)) = (is_dispute, body.as_object_mut()) {
             fields.insert("location_id".to_owned(), context.location().into());
         }
-        self.outbox.push(WebhookEvent { kind: kind.to_owned(), event_id, body: body.to_string().into() });
+        let (kind, body) = (kind.to_owned(), body.to_string().into());
+        self.outbox.push(WebhookEvent { kind, event_id, body, is_connected: false });
     }
 }

@@ -1,17 +1,30 @@
-//! `/v1/account` and `/v1/balance`: whose key it is, and for which mode.
+//! `/v1/account`, `/v1/accounts/<id>` and `/v1/balance`: whose key it is, and for which mode.
 
 use serde_json::{Value, json};
 
-use super::call::Call;
+use super::call::{Call, OWN_ACCOUNT, no_access};
 use super::error::StripeError;
 use super::state::StripeState;
 
 pub(super) fn retrieve(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
-    Ok(json!({
-        "id": "acct_1Simulator",
+    Ok(shown(call.context.account.as_deref().unwrap_or(OWN_ACCOUNT)))
+}
+
+/// One's own account; a platform also sees those connected to it.
+pub(super) fn retrieve_by_id(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    call.params.allow(&["expand[#]"])?;
+    let is_seen = match call.context.account.as_deref() {
+        Some(account) => account == call.id,
+        None => call.id == OWN_ACCOUNT || super::call::CONNECTED_ACCOUNTS.contains(&call.id.as_str()),
+    };
+    if is_seen { Ok(shown(&call.id)) } else { Err(no_access(&call.id)) }
+}
+
+fn shown(id: &str) -> Value {
+    json!({
+        "id": id,
         "object": "account",
-        "business_profile": { "name": "Simulator" },
         "business_type": "company",
         "capabilities": { "card_payments": "active", "transfers": "active" },
         "charges_enabled": true,
@@ -23,7 +36,7 @@ pub(super) fn retrieve(_: &mut StripeState, call: &Call) -> Result<Value, Stripe
         "metadata": {},
         "payouts_enabled": true,
         "type": "standard",
-    }))
+    })
 }
 
 pub(super) fn balance(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {

@@ -9,6 +9,7 @@ use subtle::ConstantTimeEq as _;
 
 use super::error::StripeError;
 use super::form::Params;
+use super::keys::Permissions;
 use super::state::{Context, DEFAULT_VERSION, StripeState};
 use super::{list, versions};
 use crate::api::{Api, ApiRequest, Provider, ReadCall};
@@ -19,8 +20,13 @@ use crate::config::{StripeKeys, Wire};
 const BROWSER_OPERATIONS: [&str; 3] =
     ["payment_intents.retrieve", "payment_intents.confirm", "payment_methods.create"];
 
-/// The account connected to this platform.
-pub(super) const CONNECTED_ACCOUNT: &str = "acct_1SimulatedShop";
+/// The account of the keys, a platform.
+pub(super) const OWN_ACCOUNT: &str = "acct_1Simulator";
+/// The accounts connected to it.
+pub(super) const CONNECTED_ACCOUNTS: [&str; 2] = ["acct_1SimulatedShop", "acct_1SimulatedKiosk"];
+
+/// The browser's script has no header for the account.
+const BROWSER_ACCOUNT: &str = "_stripe_account";
 
 /// A call as its endpoint sees it.
 #[derive(Debug)]
@@ -35,8 +41,15 @@ pub(crate) struct Call {
     pub(super) context: Context,
 }
 
-/// Whether it is the browser's key; any other but the secret key is refused.
-fn authenticate(keys: &StripeKeys, request: &ApiRequest) -> Result<bool, StripeError> {
+/// Whose key a call came with.
+struct Caller {
+    key: String,
+    from_browser: bool,
+    permissions: Permissions,
+}
+
+fn authenticate(api: &Api<Stripe>, request: &ApiRequest) -> Result<Caller, StripeError> {
+    let keys = &api.services().config.stripe;
     let given = request.header(header::AUTHORIZATION.as_str()).and_then(|value| {
         let (scheme, rest) = value.split_once(' ')?;
         match scheme.to_ascii_lowercase().as_str() {
@@ -54,14 +67,16 @@ fn authenticate(keys: &StripeKeys, request: &ApiRequest) -> Result<bool, StripeE
         ));
     };
     let is = |key: &str| bool::from(key.as_bytes().ct_eq(given.as_bytes()));
-    if is(&keys.secret_key) || is(&live_key(keys)) {
-        Ok(false)
-    } else if is(&keys.publishable_key) {
-        Ok(true)
+    let from_browser = is(&keys.publishable_key);
+    let permissions = if is(&keys.secret_key) || is(&live_key(keys)) || from_browser {
+        Permissions::default()
     } else {
-        let shown: String = given.chars().take(8).collect();
-        Err(StripeError::unauthorized(format!("Invalid API Key provided: {shown}****")))
-    }
+        api.state().keys.get(&given).cloned().ok_or_else(|| {
+            let shown: String = given.chars().take(8).collect();
+            StripeError::unauthorized(format!("Invalid API Key provided: {shown}****"))
+        })?
+    };
+    Ok(Caller { key: given, from_browser, permissions })
 }
 
 /// An account has a key for each mode.
@@ -73,20 +88,21 @@ fn idempotency_key(request: &ApiRequest) -> Option<&str> {
     request.header("idempotency-key").filter(|_| request.parts.method == Method::POST)
 }
 
-/// The connected account that a call is for. There is one.
-fn account(request: &ApiRequest) -> Result<Option<String>, StripeError> {
-    match request.header("stripe-account") {
-        None => Ok(None),
-        Some(CONNECTED_ACCOUNT) => Ok(Some(CONNECTED_ACCOUNT.to_owned())),
-        Some(other) => {
-            let message = format!(
-                "The provided key does not have access to account '{other}' (or that account does not exist). \
-                 Application access may have been revoked."
-            );
-            Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }
-                .code("account_invalid"))
-        }
+/// The connected account that a call is for. A key's own account may be named as well.
+fn account(named: Option<&str>) -> Result<Option<String>, StripeError> {
+    match named {
+        None | Some(OWN_ACCOUNT) => Ok(None),
+        Some(named) if CONNECTED_ACCOUNTS.contains(&named) => Ok(Some(named.to_owned())),
+        Some(other) => Err(no_access(other)),
     }
+}
+
+pub(super) fn no_access(account: &str) -> StripeError {
+    let message = format!(
+        "The provided key does not have access to account '{account}' (or that account does not exist). \
+         Application access may have been revoked."
+    );
+    StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }.code("account_invalid")
 }
 
 fn version(request: &ApiRequest) -> &str {
@@ -103,21 +119,20 @@ impl Provider for Stripe {
     type Error = StripeError;
 
     fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Call>, StripeError> {
-        let from_browser = authenticate(&api.services().config.stripe, request)?;
+        let Caller { key: given, from_browser, permissions } = authenticate(api, request)?;
         if from_browser && !BROWSER_OPERATIONS.contains(&request.operation) {
             let message =
                 "This API call cannot be made with a publishable API key. Please use a secret API key.";
             return Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }
                 .code("secret_key_required"));
         }
-        let given = request.header(header::AUTHORIZATION.as_str()).unwrap_or_default();
-        let is_live = given.contains("sk_live_");
+        let is_live = given.contains("k_live_");
         let key = idempotency_key(request).map(str::to_owned);
         if key.as_ref().is_some_and(|key| key.len() > 255) {
             return Err(StripeError::invalid("Idempotency keys can have up to 255 characters."));
         }
         let (method, uri) = (&request.parts.method, &request.parts.uri);
-        let params = if method == Method::GET {
+        let mut params = if method == Method::GET {
             Params::parse(uri.query().unwrap_or_default().as_bytes())
         } else {
             let kind = request.header("content-type").unwrap_or_default();
@@ -128,19 +143,26 @@ impl Provider for Stripe {
             }
             Params::parse(&request.body)
         };
+        let of_browser = if from_browser { params.take(BROWSER_ACCOUNT) } else { None };
+        let account = account(request.header("stripe-account").or(of_browser.as_deref()))?;
+        let owner = account.as_deref().unwrap_or(OWN_ACCOUNT);
+        permissions.check((&given, owner), (method, request.operation), &params.list("expand"))?;
         list::check_expand(&params)?;
         let fingerprint = format!("{method} {} {}", uri.path(), params.fingerprint());
+        // Each account has keys of its own.
+        let claimed =
+            key.clone().map(|key| account.iter().fold(key, |key, account| format!("{account}/{key}")));
         let context = Context {
             services: Arc::clone(api.services()),
             now: calendar::unix_seconds(),
             request_id: Some(request.request_id.clone()),
-            idempotency_key: key.clone(),
+            idempotency_key: key,
             version: version(request).to_owned(),
-            account: account(request)?,
+            account,
         };
         Ok(ReadCall {
             call: Call { id: request.id.clone(), params, from_browser, is_live, context },
-            key,
+            key: claimed,
             fingerprint,
         })
     }

@@ -68,7 +68,10 @@ fn status_before(dispute: &Dispute) -> Map<String, Value> {
 
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
-    find(state, &call.id).map(|dispute| dispute.json())
+    let is_its = |dispute: &Dispute| state.account_of_intent(&dispute.intent) == call.context.account;
+    let missing = || StripeError::not_found("dispute", &call.id, "dispute");
+    let dispute = state.disputes.get(&call.id).filter(|dispute| is_its(dispute));
+    dispute.map(|dispute| dispute.json()).ok_or_else(missing)
 }
 
 pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
@@ -78,6 +81,7 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
         intent.is_none_or(|intent| dispute.intent == intent)
             && charge.is_none_or(|charge| dispute.charge == charge)
             && list::created_fits(&call.params, dispute.created)
+            && state.account_of_intent(&dispute.intent) == call.context.account
     })
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::error::StripeError;
+use super::keys::Permissions;
 use super::state::{Context, Destination, StripeState};
 use super::{attempt, disputes, intents, refunds, sessions};
 use crate::services::Services;
@@ -67,6 +68,12 @@ pub(crate) fn drive(
             let destination = json!({ "id": id, "object": "v2.core.event_destination" });
             state.emit_thin(&context, "v2.core.event_destination.ping", &destination);
             Ok(destination)
+        }
+        ("keys", "create") => {
+            let permissions: Permissions = serde_json::from_value(body.clone())
+                .map_err(|error| StripeError::invalid(format!("permissions: {error}")))?;
+            state.keys.insert(id.to_owned(), permissions);
+            Ok(json!({ "id": id }))
         }
         ("disputes", "review") => disputes::review(state, &context, id),
         ("disputes", "close") => disputes::close(state, &context, id, word("status") == Some("won")),

@@ -10,7 +10,7 @@ use super::state::StripeState;
 
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
-    let event = state.events.get(&call.id);
+    let event = state.events.get(&call.id).filter(|event| event.account == call.context.account);
     event.map(|event| event.json()).ok_or_else(|| StripeError::not_found("event", &call.id, "id"))
 }
 
@@ -21,6 +21,7 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
         kind.is_none_or(|kind| fits(kind, &event.kind))
             && (kinds.is_empty() || kinds.iter().any(|kind| fits(kind, &event.kind)))
             && list::created_fits(&call.params, event.created)
+            && event.account == call.context.account
     })
 }
 

@@ -42,6 +42,12 @@ impl Params {
             .filter(|v| !v.is_empty())
     }
 
+    /// Takes a parameter out.
+    pub(super) fn take(&mut self, name: &str) -> Option<String> {
+        let place = self.0.iter().position(|(given, _)| given == name)?;
+        Some(self.0.remove(place).1)
+    }
+
     pub(super) fn required(&self, name: &str) -> Result<&str, StripeError> {
         self.text(name).ok_or_else(|| StripeError::missing(name))
     }

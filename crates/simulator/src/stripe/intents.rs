@@ -239,13 +239,14 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
     list::page(&state.intents, &call.params, "/v1/payment_intents", Intent::json, |intent| {
         customer.is_none_or(|customer| intent.customer.as_deref() == Some(customer))
             && list::created_fits(&call.params, intent.created)
+            && intent.account == call.context.account
     })
 }
 
 /// The intent in the path. The browser's key must come with its client secret.
 fn find(state: &StripeState, call: &Call) -> Result<Intent, StripeError> {
     let missing = || StripeError::not_found("payment_intent", &call.id, "intent");
-    let is_its = |intent: &Intent| call.from_browser || intent.account == call.context.account;
+    let is_its = |intent: &Intent| intent.account == call.context.account;
     let intent = state.intents.get_owned(&call.id).filter(is_its).ok_or_else(missing)?;
     match call.params.text("client_secret") {
         Some(secret) if secret != intent.client_secret => {

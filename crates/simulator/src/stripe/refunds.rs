@@ -28,6 +28,9 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
             return Err(StripeError::invalid(message).code("parameter_missing").param("payment_intent"));
         }
     };
+    if state.account_of_intent(&charge.intent) != call.context.account {
+        return Err(StripeError::not_found("charge", &charge.id, "charge"));
+    }
     let amount = params.integer("amount")?;
     let mut metadata = Map::new();
     params.merge_metadata("metadata", &mut metadata)?;
@@ -164,7 +167,8 @@ pub(super) fn finish(
 
 pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     call.params.allow(&["expand[#]"])?;
-    let refund = state.refunds.get(&call.id);
+    let is_its = |refund: &Refund| state.account_of_intent(&refund.intent) == call.context.account;
+    let refund = state.refunds.get(&call.id).filter(|refund| is_its(refund));
     refund.map(|refund| refund.json()).ok_or_else(|| StripeError::not_found("refund", &call.id, "refund"))
 }
 
@@ -175,5 +179,6 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
         intent.is_none_or(|intent| refund.intent == intent)
             && charge.is_none_or(|charge| refund.charge == charge)
             && list::created_fits(&call.params, refund.created)
+            && state.account_of_intent(&refund.intent) == call.context.account
     })
 }

@@ -137,6 +137,7 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
         intent.is_none_or(|intent| session.intent.as_deref() == Some(intent))
             && status.is_none_or(|status| session.status == status)
             && list::created_fits(&call.params, session.created)
+            && session.account == call.context.account
     })
 }
 

@@ -1,10 +1,11 @@
 //! What the Stripe API remembers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use super::keys::Permissions;
 use super::objects::{Charge, Dispute, Domain, Event, Intent, Method, Refund, Session};
 use super::versions;
 use crate::api::ApiState;
@@ -30,6 +31,8 @@ pub(crate) struct StripeState {
     pub(super) events: Collection<Event>,
     pub(super) domains: Collection<Domain>,
     pub(super) destination: Destination,
+    /// Keys beside the configured ones, and what each may do.
+    pub(super) keys: BTreeMap<String, Permissions>,
     /// Open sessions by the second they expire at.
     pub(super) expiries: BTreeSet<(i64, String)>,
     objects_max: usize,
@@ -89,6 +92,7 @@ impl ApiState for StripeState {
             events: Collection::new(objects_max / 2),
             domains: Collection::new(objects_max),
             destination: Destination::default(),
+            keys: BTreeMap::new(),
             expiries: BTreeSet::new(),
             objects_max,
             outbox: Vec::new(),
@@ -114,6 +118,7 @@ impl StripeState {
         object: Value,
         before: Option<Map<String, Value>>,
     ) {
+        let account = self.account_of(&object);
         if self.destination.is_thin {
             self.emit_thin(context, &format!("v1.{kind}"), &object);
             return;
@@ -127,22 +132,42 @@ impl StripeState {
         if let Some(before) = before {
             data.insert("previous_attributes".to_owned(), before.into());
         }
-        let listening = context.services.targets(Wire::Stripe);
-        let event = json!({
+        let listening = context.services.endpoints(Wire::Stripe);
+        let listening = listening.iter().filter(|endpoint| endpoint.hears(kind, account.is_some()));
+        let mut event = json!({
             "id": id,
             "object": "event",
             "api_version": version,
             "created": context.now,
             "data": data,
             "livemode": false,
-            "pending_webhooks": listening.iter().filter(|target| target.wants(kind)).count(),
+            "pending_webhooks": listening.count(),
             "request": { "id": context.request_id, "idempotency_key": context.idempotency_key },
             "type": kind,
         });
+        if let (Some(account), Some(fields)) = (&account, event.as_object_mut()) {
+            fields.insert("account".to_owned(), account.as_str().into());
+        }
         let text: Arc<str> = event.to_string().into();
-        let (kind, created) = (kind.to_owned(), context.now);
-        self.outbox.push(WebhookEvent { kind: kind.clone(), event_id: id.clone(), body: text.clone() });
-        self.events.put(&id, Event { kind, created, text });
+        let (kind, created, is_connected) = (kind.to_owned(), context.now, account.is_some());
+        let (event_id, body) = (id.clone(), text.clone());
+        self.outbox.push(WebhookEvent { kind: kind.clone(), event_id, body, is_connected });
+        self.events.put(&id, Event { kind, created, text, account });
+    }
+
+    /// The connected account that an object belongs to; its session or intent tells.
+    fn account_of(&self, object: &Value) -> Option<String> {
+        let text = |name: &str| object.get(name).and_then(Value::as_str);
+        match text("object") {
+            Some("checkout.session") => self.sessions.get(text("id")?)?.account.clone(),
+            Some("payment_intent") => self.account_of_intent(text("id")?),
+            _ => self.account_of_intent(text("payment_intent")?),
+        }
+    }
+
+    /// The connected account that an intent, its charges, refunds and disputes belong to.
+    pub(super) fn account_of_intent(&self, intent: &str) -> Option<String> {
+        self.intents.get(intent)?.account.clone()
     }
 
     /// An event that names its object and tells nothing of it.
@@ -153,7 +178,8 @@ impl StripeState {
             Some(rest) => ("v2", rest),
             None => ("v1", name),
         };
-        let event = json!({
+        let account = self.account_of(object);
+        let mut event = json!({
             "id": id,
             "object": "v2.core.event",
             "type": kind,
@@ -165,8 +191,11 @@ impl StripeState {
                 "url": format!("/{version}/{}s/{called}", folder.replace('.', "/")),
             },
         });
-        let body: Arc<str> = event.to_string().into();
-        self.outbox.push(WebhookEvent { kind: kind.to_owned(), event_id: id, body });
+        if let (Some(account), Some(fields)) = (&account, event.as_object_mut()) {
+            fields.insert("context".to_owned(), account.as_str().into());
+        }
+        let (kind, body, is_connected) = (kind.to_owned(), event.to_string().into(), account.is_some());
+        self.outbox.push(WebhookEvent { kind, event_id: id, body, is_connected });
     }
 
     /// Remembers when a session expires. Bounded like the sessions themselves, which live equally long as a rule.

@@ -32,9 +32,11 @@ function Element() {
   return element;
 }
 
-window.Stripe = function (publishableKey) {
+window.Stripe = function (publishableKey, options) {
+  var account = (options || {}).stripeAccount;
   async function call(method, path, fields) {
     var query = new URLSearchParams(fields);
+    if (account) query.set("_stripe_account", account);
     var url = base + "v1/" + path + (method === "GET" ? "?" + query : "");
     var options = { method: method, headers: { Authorization: "Bearer " + publishableKey } };
     if (method === "POST") options.body = query;

@@ -1,5 +1,6 @@
 //! `/v1/webhook_endpoints`. The secret is shown when an endpoint is made, and never again.
 
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::call::Call;
@@ -10,6 +11,19 @@ use crate::collection::Collection;
 use crate::config::{WebhookTarget, Wire};
 use crate::webhooks::Endpoint;
 
+/// The platform's application, which endpoints for connected accounts belong to.
+const APPLICATION: &str = "ca_SimulatedPlatform";
+
+/// An account's endpoints are for itself to make: a platform is told of connected accounts at endpoints of its own.
+fn on_platform(call: &Call) -> Result<(), StripeError> {
+    if call.context.account.is_none() {
+        return Ok(());
+    }
+    let message = "You are not permitted to configure webhook endpoints on a connected account. Did you mean to \
+                   create a Connect webhook on your account instead?";
+    Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) })
+}
+
 fn shown(endpoint: &Endpoint) -> Value {
     let events = match endpoint.target.events.as_slice() {
         [] => vec!["*".to_owned()],
@@ -19,7 +33,7 @@ fn shown(endpoint: &Endpoint) -> Value {
         "id": endpoint.id,
         "object": "webhook_endpoint",
         "api_version": endpoint.api_version,
-        "application": null,
+        "application": endpoint.application,
         "created": endpoint.created,
         "description": endpoint.name,
         "enabled_events": events,
@@ -56,6 +70,7 @@ fn checked_events(call: &Call) -> Result<Vec<String>, StripeError> {
 }
 
 fn find(call: &Call) -> Result<Endpoint, StripeError> {
+    on_platform(call)?;
     let found = call.context.services.endpoints(Wire::Stripe).into_iter().find(|known| known.id == call.id);
     found
         .filter(|found| found.is_live == call.is_live)
@@ -63,6 +78,7 @@ fn find(call: &Call) -> Result<Endpoint, StripeError> {
 }
 
 pub(super) fn create(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    on_platform(call)?;
     let params = &call.params;
     params.allow(&["url enabled_events[#] api_version connect description metadata[*] expand[#]"])?;
     let url = checked_url(call, params.required("url")?)?;
@@ -75,6 +91,8 @@ pub(super) fn create(_: &mut StripeState, call: &Call) -> Result<Value, StripeEr
     let target = WebhookTarget { wire: Wire::Stripe, url, secret: secret.clone(), events };
     let mut endpoint = Endpoint::new(&services.ids, target);
     endpoint.is_live = call.is_live;
+    let is_connect = params.boolean("connect")?.unwrap_or(false);
+    endpoint.application = is_connect.then(|| APPLICATION.to_owned());
     endpoint.name = params.owned("description");
     endpoint.api_version = params.owned("api_version");
     params.merge_metadata("metadata", &mut endpoint.metadata)?;
@@ -89,6 +107,7 @@ pub(super) fn create(_: &mut StripeState, call: &Call) -> Result<Value, StripeEr
 }
 
 pub(super) fn list(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+    on_platform(call)?;
     call.params.allow(&list::with(&[]))?;
     let endpoints = call.context.services.endpoints(Wire::Stripe);
     let mut collection = Collection::new(endpoints.len());

@@ -10,6 +10,8 @@ pub(crate) struct WebhookEvent {
     pub(crate) kind: String,
     pub(crate) event_id: String,
     pub(crate) body: Arc<str>,
+    /// Whether it happened in a connected account: other endpoints hear of it than of one's own.
+    pub(crate) is_connected: bool,
 }
 
 /// One notice on its way to one target.

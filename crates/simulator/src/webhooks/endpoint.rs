@@ -18,6 +18,8 @@ pub(crate) struct Endpoint {
     pub(crate) is_deleted: bool,
     /// Whether it belongs to the live mode, where one address serves both.
     pub(crate) is_live: bool,
+    /// The platform's application, where it is told what happens in connected accounts instead of in one's own.
+    pub(crate) application: Option<String>,
     /// When it was made, in seconds since 1970.
     pub(crate) created: i64,
     pub(crate) name: Option<String>,
@@ -42,12 +44,18 @@ impl Endpoint {
             is_enabled: true,
             is_deleted: false,
             is_live: false,
+            application: None,
             created: calendar::unix_seconds(),
             name: None,
             metadata: Map::new(),
             api_version: None,
             idempotency_key: None,
         }
+    }
+
+    /// Whether it is sent events of this kind, from connected accounts or one's own.
+    pub(crate) fn hears(&self, kind: &str, is_connected: bool) -> bool {
+        self.is_enabled && self.application.is_some() == is_connected && self.target.wants(kind)
     }
 
     pub(crate) fn created_rfc3339(&self) -> String {

@@ -119,3 +119,18 @@ pub async fn the_last_check_of_a_provider_stays(nodes: &Nodes) {
     let nowhere = tollgate_domain::id::EnvironmentId::from_bytes([9; 16]);
     assert!(!nodes.one.put_provider_check(nowhere, &first).await.unwrap());
 }
+
+pub async fn the_account_of_a_credential_is_kept(nodes: &Nodes) {
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    assert_eq!(nodes.one.credential_account(environment, "k1").await.unwrap(), None);
+    for (credential, account) in [("k1", "acct_1"), ("k2", "acct_1"), ("k1", "acct_2")] {
+        assert!(nodes.one.put_credential_account(environment, credential, account).await.unwrap());
+    }
+    for credential in ["k1", "k2"] {
+        let account = nodes.two.credential_account(environment, credential).await.unwrap();
+        assert_eq!(account.as_deref(), Some("acct_1"), "{credential}: the first stays");
+    }
+    assert_eq!(nodes.two.credential_account(other, "k1").await.unwrap(), None);
+    let nowhere = tollgate_domain::id::EnvironmentId::from_bytes([9; 16]);
+    assert!(!nodes.one.put_credential_account(nowhere, "k1", "acct_1").await.unwrap());
+}

@@ -78,6 +78,7 @@ pub const UNDO: &str = "ALTER TABLE transfers DROP COLUMN timeline;
      ALTER TABLE ledger_postings DROP COLUMN provider;
      DROP TABLE customer_tokens;
      DROP TABLE provider_checks;
+     DROP TABLE credential_accounts;
      DROP TABLE refunds;
      DROP TABLE hold_actions;
      ALTER TABLE card_payments DROP COLUMN capture;

@@ -24,6 +24,12 @@ port! {
             environment: EnvironmentId, record: &ProviderCheckRecord
         ) -> bool;
         Read provider_checks::list => provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+        Write provider_checks::put_account => put_credential_account(
+            environment: EnvironmentId, credential: &str, account: &str
+        ) -> bool;
+        Read provider_checks::account => credential_account(
+            environment: EnvironmentId, credential: &str
+        ) -> Option<String>;
     } and {
         async fn diagnose(&self, now: Timestamp) -> Result<Diagnosis, StoreError> {
             self.driver.diagnose(now).await

@@ -1,4 +1,4 @@
-//! The last check of each provider.
+//! The last check of each provider, and the accounts that checks have learned of.
 
 use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::ports::ProviderCheckRecord;
@@ -31,6 +31,31 @@ pub(crate) async fn list<S: Session>(
     let sql = "SELECT provider, config_version, checked_at, checks FROM provider_checks
          WHERE environment_id = $1 ORDER BY provider";
     s.query(sql, values![environment], read).await
+}
+
+/// An account's credential never becomes another's, so the first one stays.
+pub(crate) async fn put_account<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    credential: &str,
+    account: &str,
+) -> Result<Effect<bool>, Fault> {
+    if !s.exists("SELECT 1 FROM environments WHERE id = $1", values![environment]).await? {
+        return Ok(Effect::Nothing(false));
+    }
+    let sql = "INSERT INTO credential_accounts (environment_id, credential, account) VALUES ($1, $2, $3)
+         ON CONFLICT (environment_id, credential) DO NOTHING";
+    s.execute(sql, values![environment, credential, account]).await?;
+    Ok(Effect::Written(true))
+}
+
+pub(crate) async fn account<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    credential: &str,
+) -> Result<Option<String>, Fault> {
+    let sql = "SELECT account FROM credential_accounts WHERE environment_id = $1 AND credential = $2";
+    s.query_opt(sql, values![environment, credential], |cells| cells.text()).await
 }
 
 fn read(cells: &mut Cells<'_>) -> Result<ProviderCheckRecord, Fault> {

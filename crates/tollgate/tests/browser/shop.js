@@ -24,13 +24,14 @@ function load(url) {
 // component has already shown the customer a mistake.
 const DRAW = {
   async card_provider_a_payment_element(component, order) {
-    const stripe = window.Stripe(component.publishableKey);
+    const options = component.account ? { stripeAccount: component.account } : {};
+    const stripe = window.Stripe(component.publishableKey, options);
     const elements = stripe.elements({ clientSecret: component.clientSecret });
     elements.create("payment").mount("#card");
     return async () => {
       const confirmParams = { return_url: `${location.origin}/?order=${order.number}` };
-      const options = { elements, confirmParams, redirect: "if_required" };
-      const { error, paymentIntent } = await stripe.confirmPayment(options);
+      const confirmation = { elements, confirmParams, redirect: "if_required" };
+      const { error, paymentIntent } = await stripe.confirmPayment(confirmation);
       if (error) return error.type === "validation_error" ? null : { declined: error.message };
       return { confirm: { paymentIntentId: component.paymentIntentId, clientStatus: paymentIntent.status } };
     };

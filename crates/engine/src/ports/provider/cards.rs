@@ -39,6 +39,8 @@ pub enum Component {
         client_secret: Secret,
         /// The payment intent.
         payment_intent_id: String,
+        /// The connected account that the intent belongs to, where it is not the key's own.
+        account: Option<String>,
         /// The script that draws it.
         script_url: String,
     },
@@ -174,9 +176,9 @@ pub trait Cards: Send + Sync {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 
-    /// Whether the current credentials see the account that the configuration names: then they are the same owner's as
-    /// those that named it before. `false` also where the provider names no accounts.
-    async fn can_access_account(&self, provider: &Provider) -> Call<bool>;
+    /// Whether the current credentials see the account that the configuration names, or where it names none, `account`,
+    /// which the credentials before them belonged to: then they are the same owner's. `false` also where neither names one.
+    async fn can_access_account(&self, provider: &Provider, account: Option<&str>) -> Call<bool>;
 
     /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
     /// `None` if there is none, or the provider cannot be asked.

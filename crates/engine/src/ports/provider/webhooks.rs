@@ -44,6 +44,8 @@ pub struct WebhookNotice {
     pub objects: Vec<String>,
     /// The provider's name for the payment, where reading it by that tells most.
     pub payment: Option<String>,
+    /// The account it happened in, where that is not the one whose webhook endpoint it was sent to.
+    pub account: Option<String>,
     /// Our reference, as the event has it.
     pub reference: Option<String>,
     /// A dispute's news, which cannot be read elsewhere.

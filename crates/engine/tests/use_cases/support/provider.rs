@@ -300,7 +300,7 @@ fn rejected(kind: RejectionKind) -> CallError {
         RejectionKind::State => "provider_state",
         RejectionKind::Funds => "provider_funds",
     };
-    CallError::Rejected(Rejection { kind, failure: failure(code) })
+    CallError::Rejected(Rejection { kind, failure: failure(code), lacks: None })
 }
 
 /// The adapters of one process.

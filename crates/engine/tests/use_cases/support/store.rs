@@ -290,6 +290,10 @@ through! {
         ) -> Vec<LedgerLine>;
         StoreWrite put_provider_check(environment: EnvironmentId, record: &ProviderCheckRecord) -> bool;
         StoreRead provider_checks(environment: EnvironmentId) -> Vec<ProviderCheckRecord>;
+        StoreWrite put_credential_account(
+            environment: EnvironmentId, credential: &str, account: &str
+        ) -> bool;
+        StoreRead credential_account(environment: EnvironmentId, credential: &str) -> Option<String>;
     }
 
     fn queued_units(&self) -> usize {

@@ -13,6 +13,8 @@ pub(crate) struct Event {
     pub(crate) kind: String,
     pub(crate) created: i64,
     pub(crate) text: Arc<str>,
+    /// The connected account it happened in.
+    pub(crate) account: Option<String>,
 }
 
 impl Kept for Event {}

@@ -80,8 +80,8 @@ impl Cards for ModelCards {
         self.line.ask("orders.retrieve", CallKind::ProviderRead, provider, read).await
     }
 
-    async fn can_access_account(&self, provider: &Provider) -> Call<bool> {
-        let named = provider.credential("locationId").map(str::to_owned);
+    async fn can_access_account(&self, provider: &Provider, account: Option<&str>) -> Call<bool> {
+        let named = provider.credential("locationId").or(account).map(str::to_owned);
         let sees = |_: &mut Records, account| Ok(named == Some(format!("account {account}")));
         self.line.ask("locations.retrieve", CallKind::ProviderRead, provider, sees).await
     }
@@ -147,6 +147,7 @@ impl EmbeddedCards for ModelCards {
             publishable_key: provider.credential("publishableKey")?.to_owned(),
             client_secret: prepared.client_secret.clone()?,
             payment_intent_id: prepared.object.clone(),
+            account: None,
             script_url: "https://provider.example/script.js".to_owned(),
         })
     }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_engine::ports::{
-    Call, CallLog, CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook,
+    Call, CheckReport, CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook,
 };
 
 use super::{Line, WebhookEndpoint};
@@ -13,16 +13,17 @@ pub(super) struct Checks(pub(super) Line);
 
 #[async_trait]
 impl ProviderChecks for Checks {
-    async fn check(&self, subject: CheckSubject<'_>) -> (Vec<ProviderCheck>, Vec<CallLog>) {
-        let asked = self.0.ask("check", CallKind::ProviderRead, subject.provider, |records, _| {
-            Ok(records.endpoints.iter().any(|endpoint| endpoint.url == subject.webhook_url))
+    async fn check(&self, subject: CheckSubject<'_>) -> CheckReport {
+        let asked = self.0.ask("check", CallKind::ProviderRead, subject.provider, |records, account| {
+            let sends_here = records.endpoints.iter().any(|endpoint| endpoint.url == subject.webhook_url);
+            Ok((sends_here, format!("account {account}")))
         });
         let Call { outcome, logs } = asked.await;
         let check = match outcome {
-            Ok(true) => ProviderCheck::pass("webhook_url", "It sends here."),
+            Ok((true, _)) => ProviderCheck::pass("webhook_url", "It sends here."),
             _ => ProviderCheck::fail("webhook_url", "It does not send here.", "Register it."),
         };
-        (vec![check], logs)
+        CheckReport { checks: vec![check], logs, account: outcome.ok().map(|(_, account)| account) }
     }
 
     async fn register_webhook(
