@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages bench-growth bench-budget crash drill rekey simulate model routes fuzz audit sbom sdks first-payment live-test
+.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages bench-growth bench-budget crash drill rekey simulate model routes fuzz audit sbom sdks first-payment live-test wires-latest
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ fuzz: ## Requests at random for every operation of the API, 100 for each (ARGS i
 
 live-test: ## The whole flow against the providers' own sandboxes; see docs/live-tests.md.
 	@cargo xtask live-test
+
+wires-latest: ## Judge requests and answers by the newest libraries of the providers, and say what they changed.
+	@cargo xtask wires-latest
 
 crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS is another number), and of deliveries.
 	@cargo xtask crash -- $(ARGS)

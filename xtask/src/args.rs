@@ -21,6 +21,8 @@ cargo xtask sdks                  the SDKs' packages as they are published, in t
 cargo xtask first-payment         README's commands with the release binary, up to a paid payment, in less than a minute
 cargo xtask live-test             the whole flow against the providers' own sandboxes, with the credentials that
                                   are in the environment; see docs/live-tests.md
+cargo xtask wires-latest          judge what goes between adapters and simulator by the newest published libraries of the
+                                  providers, and say what these changed
 cargo xtask simulate [-- OPTION…] several nodes in every kind of trouble, on one thread and in virtual time;
                                   `--seed N` replays a seed, `--seeds N` runs so many, `--from N` from there,
                                   `--plant NAME` plants a fault, `--table` each fault in turn
@@ -51,6 +53,7 @@ pub(crate) enum Task {
     Sdks,
     FirstPayment,
     LiveTest,
+    WiresLatest,
     Simulate { arguments: Vec<String> },
 }
 
@@ -95,6 +98,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "sdks" if rest.is_empty() => Ok(Task::Sdks),
         "first-payment" if rest.is_empty() => Ok(Task::FirstPayment),
         "live-test" if rest.is_empty() => Ok(Task::LiveTest),
+        "wires-latest" if rest.is_empty() => Ok(Task::WiresLatest),
         "simulate" => Ok(Task::Simulate { arguments: rest }),
         "crash" => Ok(Task::Crash { kills: count(&name, &rest, DEFAULT_KILLS)? }),
         "rekey" => Ok(Task::Rekey { values: count(&name, &rest, DEFAULT_VALUES)? }),
@@ -102,7 +106,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "routes" => Ok(Task::Routes { rounds: count(&name, &rest, DEFAULT_ROUNDS)? }),
         "fuzz" => Ok(Task::Fuzz { examples: count(&name, &rest, DEFAULT_EXAMPLES)? }),
         "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "audit" | "sbom" | "sdks"
-        | "first-payment" | "live-test" => Err(format!("`{name}` takes no arguments")),
+        | "first-payment" | "live-test" | "wires-latest" => Err(format!("`{name}` takes no arguments")),
         _ => Err(format!("unknown task `{name}`")),
     }
 }

@@ -70,6 +70,7 @@ fn main() -> ExitCode {
         Task::Sdks => exit_code(sdks::build()),
         Task::FirstPayment => exit_code(first_payment()),
         Task::LiveTest => exit_code(live_test()),
+        Task::WiresLatest => exit_code(wires_latest()),
         Task::Simulate { arguments } => exit_code(simulate(&arguments)),
     }
 }
@@ -169,6 +170,26 @@ fn live_test() -> Outcome<()> {
     let name = "live::the_providers_own_sandboxes";
     let arguments = ["test", "--quiet", "--package", "tollgate", "--all-features", "--test", "it", "--"];
     cargo::run(&[&arguments[..], &[name, "--ignored", "--exact", "--nocapture"]].concat())
+}
+
+/// The tests of what goes over the wire, by other libraries than those that are pinned.
+fn wires_latest() -> Outcome<()> {
+    tools::ensure_node()?;
+    tools::ensure_python()?;
+    let arguments =
+        ["test", "--quiet", "--package", "tollgate-providers", "--all-features", "--test", "it", "--"];
+    let status = cargo::command()
+        .args(arguments)
+        .args(["wires::", "--include-ignored", "--nocapture"])
+        .env("TOLLGATE_WIRES_LATEST", "1")
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => {
+            Err("the newest libraries would refuse something, or have other types; see above".to_owned())
+        }
+        Err(error) => Err(format!("cargo could not be started: {error}")),
+    }
 }
 
 fn bench(arguments: &[String]) -> Outcome<()> {

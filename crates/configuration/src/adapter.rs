@@ -36,13 +36,38 @@ pub struct FieldSpec {
 
 /// Which versions of a provider's API can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct VersionRule {
-    pub(crate) example: &'static str,
-    /// Whether a release's name follows the date.
-    pub(crate) has_release: bool,
-    /// The date of the first version whose answers mean what we take them to mean.
-    pub(crate) oldest: &'static str,
+pub(crate) enum VersionRule {
+    /// One of these, the oldest first.
+    Listed(&'static [&'static str]),
+    /// Any date.
+    Dated { example: &'static str },
 }
+
+/// Stripe's releases that the adapter is tried with. Before the first, capturing a part of a hold or releasing it made a
+/// refund that looks like any other, and a hosted payment in the buyer's own currency was reported in that currency.
+/// Previews change without notice and are left out.
+const STRIPE_VERSIONS: [&str; 20] = [
+    "2025-03-31.basil",
+    "2025-04-30.basil",
+    "2025-05-28.basil",
+    "2025-06-30.basil",
+    "2025-07-30.basil",
+    "2025-08-27.basil",
+    "2025-09-30.clover",
+    "2025-10-29.clover",
+    "2025-11-17.clover",
+    "2025-12-15.clover",
+    "2026-01-28.clover",
+    "2026-02-25.clover",
+    "2026-03-25.dahlia",
+    "2026-04-22.dahlia",
+    "2026-05-27.dahlia",
+    "2026-06-24.dahlia",
+    "2026-07-29.dahlia",
+    "2026-08-26.dahlia",
+    "2026-09-30.endive",
+    "2026-10-28.endive",
+];
 
 const fn secret(name: &'static str) -> FieldSpec {
     FieldSpec { secret: true, ..open(name) }
@@ -181,14 +206,19 @@ impl Adapter {
         }
     }
 
+    /// The versions of its API that can be asked for by name, the oldest first; empty if they are not known one by one.
+    pub const fn api_versions(self) -> &'static [&'static str] {
+        match self.version_rule() {
+            VersionRule::Listed(versions) => versions,
+            VersionRule::Dated { .. } => &[],
+        }
+    }
+
     pub(crate) const fn version_rule(self) -> VersionRule {
         match self {
-            // Until then, a hosted payment in the buyer's own currency was reported in that currency.
-            Self::Stripe => {
-                VersionRule { example: "2026-10-28.endive", has_release: true, oldest: "2025-03-31" }
-            }
+            Self::Stripe => VersionRule::Listed(&STRIPE_VERSIONS),
             Self::Square | Self::Increase | Self::ModernTreasury => {
-                VersionRule { example: "2026-09-16", has_release: false, oldest: "" }
+                VersionRule::Dated { example: "2026-09-16" }
             }
         }
     }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::{
-    adapter::Adapter,
+    adapter::{Adapter, VersionRule},
     payment_method_type::{CARD, MethodTiming, PaymentMethodType},
     reader::{Node, Object},
     validation_error::ValidationErrors,
@@ -140,31 +140,27 @@ fn read_suffix(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<String>
     None
 }
 
-/// A date, and behind it the release's name where the provider has such: `2026-10-28.endive`.
 fn read_version(node: &Node<'_>, adapter: Adapter, errors: &mut ValidationErrors) -> Option<String> {
     let text = node.text(64, errors)?;
-    let rule = adapter.version_rule();
-    let (date, release) = text.split_once('.').map_or((text, None), |(date, name)| (date, Some(name)));
-    let is_date = date.len() == 10
-        && date.bytes().enumerate().all(|(place, byte)| match place {
-            4 | 7 => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
-    let is_release = release.is_none_or(|name| {
-        rule.has_release
-            && !name.is_empty()
-            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-    });
-    if !is_date || !is_release {
-        node.fault(errors, format!("must be a version of the provider's API, such as `{}`", rule.example));
-        return None;
-    }
-    if date < rule.oldest {
-        let oldest = rule.oldest;
-        node.fault(errors, format!("is too old: the oldest version that can be used is {oldest}"));
-        return None;
-    }
-    Some(text.to_owned())
+    let problem = match adapter.version_rule() {
+        VersionRule::Listed(versions) if !versions.contains(&text) => {
+            format!("must be one of the provider's releases that can be used: {}", versions.join(", "))
+        }
+        VersionRule::Dated { example } if !is_date(text) => {
+            format!("must be a version of the provider's API, such as `{example}`")
+        }
+        VersionRule::Listed(_) | VersionRule::Dated { .. } => return Some(text.to_owned()),
+    };
+    node.fault(errors, problem);
+    None
+}
+
+fn is_date(text: &str) -> bool {
+    let fits = |(place, byte): (usize, u8)| match place {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    };
+    text.len() == 10 && text.bytes().enumerate().all(fits)
 }
 
 fn read_account(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<String> {

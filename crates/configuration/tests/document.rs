@@ -401,7 +401,9 @@ fn faulty_options_are_named() {
         (json!({"statementDescriptorSuffix": "12345"}), "statementDescriptorSuffix", "one letter"),
         (json!({"statementDescriptorSuffix": "IT'S"}), "statementDescriptorSuffix", "without"),
         (json!({"apiVersion": "latest"}), "apiVersion", "2026-10-28.endive"),
-        (json!({"apiVersion": "2024-06-20"}), "apiVersion", "2025-03-31"),
+        (json!({"apiVersion": "2024-06-20"}), "apiVersion", "2025-03-31.basil"),
+        (json!({"apiVersion": "2026-10-29.endive"}), "apiVersion", "2026-10-28.endive"),
+        (json!({"apiVersion": "2026-10-28.preview"}), "apiVersion", "2026-10-28.endive"),
         (json!({"account": "ca_1"}), "account", "acct_"),
     ] {
         let mut document = example();

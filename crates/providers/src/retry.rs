@@ -255,7 +255,7 @@ pub(crate) fn unix_seconds() -> i64 {
     now().unix_millis().div_euclid(1_000)
 }
 
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_unix_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
 }

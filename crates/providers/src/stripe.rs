@@ -38,7 +38,7 @@ use tollgate_vault::Secret;
 
 use crate::{
     check::Checkup,
-    failure::{Code, not_offered, refused},
+    failure::{Code, not_offered, refused, still_in_doubt},
     retry::{CallSession, unix_seconds},
     settings::ProviderSettings,
     stripe::{
@@ -249,26 +249,29 @@ async fn prepare(
     let options = &api.provider.options;
     request::check(order, options)
         .map_err(|fault| not_offered(&format!("{} {}.", fault.field, fault.message)))?;
-    match order.flow {
+    let (prepared, offered) = match order.flow {
         Flow::PaymentComponent => {
-            let call = api.create(
-                "payment_intents.create",
-                "payment_intents",
-                request::intent(order, options),
-                order,
-            )?;
+            let form = request::intent(order, options, api.version);
+            let call = api.create("payment_intents.create", "payment_intents", form, order)?;
             let made = calls.run(&call, interpret::<types::NewIntent>).await?;
             let client_secret = Some(Secret::new(made.client_secret));
-            Ok(Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret })
+            let prepared = Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret };
+            (prepared, made.payment_method_types)
         }
         Flow::HostedCheckout => {
-            let form = request::session(order, options)?;
+            let form = request::session(order, options, api.version)?;
             let call = api.create("checkout.sessions.create", "checkout/sessions", form, order)?;
             let made = calls.run(&call, interpret::<types::NewSession>).await?;
             let checkout_url = Some(made.url);
-            Ok(Prepared { object: made.id, also: Vec::new(), checkout_url, client_secret: None })
+            let prepared = Prepared { object: made.id, also: Vec::new(), checkout_url, client_secret: None };
+            (prepared, made.payment_method_types)
         }
+    };
+    if let Some(reason) = offered.and_then(|offered| request::untaken_of(order, options, &offered)) {
+        withdraw::withdraw(calls, api, order, &prepared.object).await.map_err(still_in_doubt)?;
+        return Err(not_offered(&reason));
     }
+    Ok(prepared)
 }
 
 async fn reopen(

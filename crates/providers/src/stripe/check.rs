@@ -2,18 +2,19 @@
 
 use serde::Deserialize;
 use tollgate_configuration::Provider;
-use tollgate_domain::tenant::Mode;
+use tollgate_domain::{Currency, hold::CaptureMode, tenant::Mode};
 use tollgate_engine::ports::{Call, CallError, NewWebhook, RegisteredWebhook};
 use tollgate_vault::Secret;
 
 use super::{
     call::{ApiClient, interpret},
     form::Form,
+    request,
 };
 use crate::{
     check::{Checkup, WebhookEndpoint},
     failure::lacking,
-    retry::{ApiCall, CallSession},
+    retry::{ApiCall, CallSession, now},
 };
 
 /// What an endpoint has to send, so that nothing is learned late.
@@ -39,6 +40,8 @@ const NEEDED_EVENTS: [&str; 19] = [
     "charge.dispute.funds_reinstated",
 ];
 
+/// More than the least that any currency of an account can have, in its minor units.
+const CHECKED_AMOUNT: &str = "50000";
 /// An account has 16 endpoints at most, so one page is all of them.
 const PAGE: &str = "100";
 /// A replayed creation shows the secret again as long as the provider remembers the key, which is a day.
@@ -54,6 +57,15 @@ struct Account {
     id: String,
     #[serde(default)]
     charges_enabled: bool,
+    default_currency: Option<String>,
+}
+
+/// An intent that nobody will pay.
+#[derive(Deserialize)]
+struct Unpaid {
+    id: String,
+    #[serde(default)]
+    payment_method_types: Vec<String>,
 }
 
 /// One page of anything.
@@ -135,6 +147,9 @@ pub(super) async fn check(checkup: &mut Checkup<'_>, version: &str) {
         checkup.belongs_to(&account.id);
     }
     permissions(checkup, api).await;
+    let currency =
+        account.ok().and_then(|account| Currency::parse(&account.default_currency?.to_uppercase()));
+    preparation(checkup, api, currency).await;
     let listed = checkup.ask(list(api), interpret::<Endpoints>).await;
     match listed {
         Ok(listed) => {
@@ -178,6 +193,46 @@ async fn permissions(checkup: &mut Checkup<'_>, api: ApiClient<'_>) {
     } else {
         let hint = "Add them to the key in the provider's dashboard, or use a key that has them.";
         checkup.fail("permissions", format!("The key lacks the permissions {}.", missing.join(", ")), hint);
+    }
+}
+
+/// Whether a payment can be prepared: only that tells whether this version of the API takes what is sent, which methods the
+/// account takes, and whether the key may write. The intent is canceled at once, and nothing is charged.
+async fn preparation(checkup: &mut Checkup<'_>, api: ApiClient<'_>, default_currency: Option<Currency>) {
+    let options = &checkup.provider().options;
+    let candidates =
+        checkup.subject().currencies.iter().copied().chain(default_currency).chain([Currency::USD]);
+    let methods = |currency| request::methods(options, currency, CaptureMode::Automatic).collect::<Vec<_>>();
+    let Some((currency, methods)) =
+        candidates.map(|currency| (currency, methods(currency))).find(|(_, methods)| !methods.is_empty())
+    else {
+        return;
+    };
+    let hint = "Correct what the provider names. If it refuses a parameter or the API version, set options.apiVersion to \
+                null, or update this service.";
+    let form = Form::new()
+        .with("amount", CHECKED_AMOUNT)
+        .with("currency", &currency.code().to_ascii_lowercase())
+        .with("description", "Tollgate: check of the configuration, canceled at once")
+        .with("metadata[tollgate_check]", "true");
+    let form = request::with_methods(form, api.version, methods.iter().copied());
+    let key = format!("tollgate-check-{}", now().unix_millis());
+    let call = api.post("payment_intents.create", "payment_intents", form, Some(key.clone()));
+    let made = match checkup.ask(call, interpret::<Unpaid>).await {
+        Ok(made) => made,
+        Err(error) => return checkup.unanswered("preparation", &error, hint),
+    };
+    let path = format!("payment_intents/{}/cancel", made.id);
+    let form = Form::new().with("cancellation_reason", "abandoned");
+    let cancel = api.post("payment_intents.cancel", &path, form, Some(format!("{key}-cancel")));
+    if let Err(error) = checkup.ask(cancel, interpret::<Unpaid>).await {
+        return checkup.unanswered("preparation", &error, hint);
+    }
+    match request::untaken(methods.into_iter(), &made.payment_method_types) {
+        Some(reason) => {
+            checkup.fail("preparation", reason, "Switch the method on, then run the check again.");
+        }
+        None => checkup.pass("preparation", "The provider prepares payments as this service asks for them."),
     }
 }
 

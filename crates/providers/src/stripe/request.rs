@@ -54,7 +54,7 @@ pub(super) fn check(order: &CardOrder, options: &ProviderOptions) -> Result<(), 
         );
         return fault("capture", message);
     }
-    if methods(order, options).next().is_none() {
+    if methods_of(order, options).next().is_none() {
         let names: Vec<_> = options.payment_methods.iter().map(|method| method.name).collect();
         let message = format!(
             "cannot be paid with any payment method of the selected provider ({}); route {code} elsewhere, or add \
@@ -80,16 +80,58 @@ pub(super) fn amount_step(currency: Currency) -> u64 {
     if TENS_ONLY.contains(&currency.code()) { 10 } else { 1 }
 }
 
-/// Those of the configured methods that can pay this order.
-fn methods<'a>(order: &CardOrder, options: &'a ProviderOptions) -> impl Iterator<Item = &'static str> + 'a {
-    let (code, is_manual) = (order.currency.code().to_owned(), order.capture == CaptureMode::Manual);
-    let methods = options.payment_methods.iter().filter(move |method| method.takes(&code));
-    methods.map(|method| method.name).filter(move |name| !is_manual || HOLDABLE.contains(name))
+/// From this version on the parameter that names methods has another name, and the wire leaves out those that its account
+/// cannot take instead of refusing them.
+const METHODS_ARE_ALLOWED_SINCE: &str = "2026-09-30";
+
+/// Those of the configured methods that can pay in this currency.
+pub(super) fn methods(
+    options: &ProviderOptions,
+    currency: Currency,
+    capture: CaptureMode,
+) -> impl Iterator<Item = &'static str> {
+    let methods = options.payment_methods.iter().filter(move |method| method.takes(currency.code()));
+    let can_pay = move |name: &&'static str| capture != CaptureMode::Manual || HOLDABLE.contains(name);
+    methods.map(|method| method.name).filter(can_pay)
+}
+
+fn methods_of<'a>(
+    order: &CardOrder,
+    options: &'a ProviderOptions,
+) -> impl Iterator<Item = &'static str> + 'a {
+    methods(options, order.currency, order.capture)
 }
 
 /// Without a list the wire offers every method that is switched on in the account's dashboard.
-fn with_methods(form: Form, order: &CardOrder, options: &ProviderOptions) -> Form {
-    methods(order, options).fold(form, |form, name| form.with("payment_method_types[]", name))
+pub(super) fn with_methods(form: Form, version: &str, methods: impl Iterator<Item = &'static str>) -> Form {
+    let is_allowed = version >= METHODS_ARE_ALLOWED_SINCE;
+    let parameter = if is_allowed { "allowed_payment_method_types[]" } else { "payment_method_types[]" };
+    methods.fold(form, |form, name| form.with(parameter, name))
+}
+
+/// Why what was made cannot be paid as it was asked for: cards were, and the account does not take them, or it takes none of
+/// the methods.
+pub(super) fn untaken(
+    mut methods: impl Iterator<Item = &'static str> + Clone,
+    offered: &[String],
+) -> Option<String> {
+    let is_offered = |name: &&str| offered.iter().any(|offered| offered == name);
+    let lacks_card = methods.clone().any(|name| name == "card") && !is_offered(&"card");
+    if !lacks_card && methods.clone().any(|name| is_offered(&name)) {
+        return None;
+    }
+    let missing = if lacks_card { "card" } else { methods.next()? };
+    Some(format!(
+        "The provider's account does not take `{missing}` for this payment (it takes: {}). Switch it on in the provider's \
+         dashboard, or change `options.paymentMethods`.",
+        if offered.is_empty() { "nothing".to_owned() } else { offered.join(", ") }
+    ))
+}
+
+/// The same for an order.
+pub(super) fn untaken_of(order: &CardOrder, options: &ProviderOptions, offered: &[String]) -> Option<String> {
+    let methods: Vec<_> = methods_of(order, options).collect();
+    untaken(methods.into_iter(), offered)
 }
 
 /// The wire mails a receipt to this address whatever the account's own e-mail settings say.
@@ -98,10 +140,10 @@ fn receipt_email<'a>(order: &'a CardOrder, options: &ProviderOptions) -> Option<
 }
 
 /// An intent for the embedded component.
-pub(super) fn intent(order: &CardOrder, options: &ProviderOptions) -> Form {
+pub(super) fn intent(order: &CardOrder, options: &ProviderOptions, version: &str) -> Form {
     let form =
         Form::new().with("amount", &order.fee.total_debit.to_string()).with("currency", &currency(order));
-    with_methods(form, order, options)
+    with_methods(form, version, methods_of(order, options))
         .with_some("capture_method", capture_method(order))
         .with_some("description", order.description.as_deref())
         .with_some("receipt_email", receipt_email(order, options))
@@ -110,7 +152,11 @@ pub(super) fn intent(order: &CardOrder, options: &ProviderOptions) -> Form {
 }
 
 /// A session for the hosted page.
-pub(super) fn session(order: &CardOrder, options: &ProviderOptions) -> Result<Form, CallError> {
+pub(super) fn session(
+    order: &CardOrder,
+    options: &ProviderOptions,
+    version: &str,
+) -> Result<Form, CallError> {
     let Some(success_url) = &order.success_url else {
         return Err(not_offered("A hosted checkout needs a successUrl."));
     };
@@ -122,7 +168,7 @@ pub(super) fn session(order: &CardOrder, options: &ProviderOptions) -> Result<Fo
         ("price_data][product_data][name", name),
         ("quantity", "1".to_owned()),
     ];
-    let form = with_methods(Form::new().with("mode", "payment"), order, options)
+    let form = with_methods(Form::new().with("mode", "payment"), version, methods_of(order, options))
         .with("success_url", success_url)
         .with_some("cancel_url", order.cancel_url.as_deref())
         .with("client_reference_id", &order.id.to_string())

@@ -12,6 +12,7 @@ use crate::amount::{maybe_minor, minor};
 pub(super) struct NewIntent {
     pub(super) id: String,
     pub(super) client_secret: String,
+    pub(super) payment_method_types: Option<Vec<String>>,
 }
 
 /// A freshly made session.
@@ -19,6 +20,7 @@ pub(super) struct NewIntent {
 pub(super) struct NewSession {
     pub(super) id: String,
     pub(super) url: String,
+    pub(super) payment_method_types: Option<Vec<String>>,
 }
 
 /// An intent. `latest_charge` was asked for whole, with its refunds.

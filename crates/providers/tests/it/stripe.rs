@@ -194,7 +194,7 @@ async fn a_session_ends_within_what_the_wire_allows() {
             session["expires_at"].as_i64().unwrap() * 1_000,
             order.created_at.saturating_add(lives).unix_millis(),
         );
-        assert!((promised - 1_000..promised + 1_000).contains(&end), "{minutes}: {end} {promised}");
+        assert!((promised - 1_000..=promised + 1_000).contains(&end), "{minutes}: {end} {promised}");
         assert!(end >= order.expires_at.min(order.created_at.saturating_add(longest)).unix_millis());
         assert!(end - created <= 24 * 60 * 60 * 1_000, "{minutes}");
         assert_eq!(session["line_items"], Value::Null);

@@ -69,7 +69,7 @@ async fn a_permission_that_a_key_lacks_is_named_by_the_check() {
     assert_eq!(failed(&report), []);
     assert_eq!(report.account.as_deref(), Some("acct_1Simulator"));
     for (without, name, lacking) in [
-        ("rak_payment_intent_write", None, ""), // Whoever may read sessions may read their intents.
+        ("rak_payment_intent_write", Some("preparation"), "rak_payment_intent_write"),
         ("rak_checkout_session_write", Some("permissions"), "rak_checkout_session_read"),
         ("rak_charge_write", Some("permissions"), "rak_charge_read"),
         ("rak_dispute_read", Some("permissions"), "rak_dispute_read"),

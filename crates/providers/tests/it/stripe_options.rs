@@ -1,14 +1,23 @@
 //! What the Stripe adapter does by its options, against the simulator.
 
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
 use serde_json::{Value, json};
-use tollgate_configuration::Provider;
+use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
 use tollgate_domain::fee::FeeEntry;
+use tollgate_domain::hold::HoldActionKind;
+use tollgate_domain::id::RefundId;
+use tollgate_domain::refund::Refund;
 use tollgate_domain::{Currency, Flow, Principal};
-use tollgate_engine::ports::{Component, RejectionKind, Subject};
+use tollgate_engine::ports::{Adapters as _, CallError, CheckSubject, Component, RejectionKind, Subject};
 
 use crate::offered::Offered as _;
-use crate::support::{EMAIL, World, asked, failed_code, minor, order, refused, start, stripe_with};
+use crate::support::{
+    EMAIL, World, asked, failed_code, given_back, hold_action, manual_order, minor, order, quick, refund,
+    refused, start, start_layered, stripe_with,
+};
 
 fn with(world: &World, options: &Value) -> Provider {
     stripe_with(&format!("{}/stripe", world.origin), options)
@@ -164,7 +173,8 @@ async fn three_decimals_end_in_zero() {
             ];
             crate::support::send("POST", &url, &headers, body).await.unwrap()
         };
-        let body = format!("amount=12345&currency={}&payment_method_types[]=card", code.to_lowercase());
+        let body =
+            format!("amount=12345&currency={}&allowed_payment_method_types[]=card", code.to_lowercase());
         assert_eq!(post("payment_intents", body).await.expect(400)["error"]["param"], "amount");
         // Refunds are no different.
         assert_eq!(cards.refunds().unwrap().amount_step(Currency::parse(code).unwrap()), 10);
@@ -252,4 +262,132 @@ async fn a_domain_is_registered_once_and_validated_again() {
     let lost = cards.register_domain(&world.stripe, "shop.invalid").await.unwrap().outcome.unwrap();
     let apple = lost.wallets.iter().find(|wallet| wallet.name == "apple_pay").unwrap();
     assert!(!apple.is_active && apple.problem.as_ref().unwrap().contains("HTTPS"), "{apple:?}");
+}
+
+#[tokio::test]
+async fn an_account_that_takes_no_cards_is_named_and_nothing_is_left_to_pay() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    let provider = with(&world, &json!({ "paymentMethods": ["card", "us_bank_account"] }));
+    world.control("POST", "stripe/payment_methods/card/switch_off", json!({})).await;
+    for flow in Flow::ALL {
+        let order = order(flow);
+        let call = cards.prepare(&provider, &order).await;
+        let Err(CallError::Rejected(rejection)) = call.outcome else { panic!("{:?}", call.outcome) };
+        assert_eq!(rejection.kind, RejectionKind::Invalid);
+        let message = rejection.failure.message;
+        assert!(message.contains("does not take `card`") && message.contains("dashboard"), "{message}");
+        // Asked again it is no different.
+        refused(cards.prepare(&provider, &order).await, RejectionKind::Invalid);
+    }
+    for (kind, closed) in [("payment_intents", "canceled"), ("checkout_sessions", "expired")] {
+        let made = world.state("stripe", kind).await;
+        let [one] = &made.as_array().unwrap()[..] else { panic!("{made}") };
+        assert_eq!(one["status"], closed, "{one}");
+    }
+    // Nothing at all is refused by the provider itself.
+    let only_cards = with(&world, &json!({}));
+    let refusal = cards.prepare(&only_cards, &order(Flow::PaymentComponent)).await;
+    assert!(refused(refusal, RejectionKind::Invalid).contains("provider_refused"));
+    // What is missing beside cards is left out.
+    world.control("POST", "stripe/payment_methods/card/switch_on", json!({})).await;
+    world.control("POST", "stripe/payment_methods/us_bank_account/switch_off", json!({})).await;
+    let intent = cards.prepare(&provider, &order(Flow::PaymentComponent)).await.outcome.unwrap().object;
+    let intent = world.stripe_object(&format!("payment_intents/{intent}")).await;
+    assert_eq!(intent["payment_method_types"], json!(["card"]));
+}
+
+/// Every flow with every version that a configuration can name.
+#[tokio::test]
+async fn every_permitted_version_prepares_holds_captures_and_gives_back() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    for (number, version) in (1..).zip(Adapter::Stripe.api_versions()) {
+        let provider = with(&world, &json!({ "apiVersion": version, "paymentMethods": ["card", "link"] }));
+        for flow in Flow::ALL {
+            let order = manual_order(flow);
+            let prepared = cards.prepare(&provider, &order).await.outcome.expect(version);
+            match &prepared.checkout_url {
+                Some(page) => drop(world.pay_page(page, "4242424242424242").await),
+                None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(200)),
+            }
+            let held =
+                cards.read(&provider, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+            let payment = held.payment.unwrap();
+            let capture = hold_action(HoldActionKind::Capture, Some(1_000));
+            let captured = cards.act_on_hold(&provider, &order, &payment, &capture).await.outcome.unwrap();
+            assert_eq!(captured.provider_status, ProviderStatus::Succeeded, "{version}");
+            let back = Refund { id: RefundId::from_bytes(order.id.to_bytes()), ..refund(number, 100, 0) };
+            cards.refund(&provider, &order, &payment, &back).await.outcome.expect(version);
+            let seen = cards.read(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+            assert_eq!(given_back(&seen), 100, "{version}");
+            // And what nobody pays is withdrawn.
+            let order = crate::support::order(flow);
+            let prepared = cards.prepare(&provider, &order).await.outcome.expect(version);
+            let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+            assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled, "{version}");
+        }
+    }
+}
+
+/// What was sent before the version of the API changed its parameters.
+async fn as_before(request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let body = String::from_utf8_lossy(&body).replace("allowed_payment_method_types", "payment_method_types");
+    let mut parts = parts;
+    parts.headers.remove("content-length");
+    next.run(Request::from_parts(parts, body.into())).await
+}
+
+#[tokio::test]
+async fn a_parameter_that_the_version_does_not_have_is_refused_and_the_check_says_so() {
+    let world = start_layered(quick(), |router| router.layer(axum::middleware::from_fn(as_before))).await;
+    let cards = world.stripe_cards();
+    for flow in Flow::ALL {
+        let call = cards.prepare(&world.stripe, &order(flow)).await;
+        let Err(CallError::Rejected(rejection)) = call.outcome else { panic!("{:?}", call.outcome) };
+        assert!(rejection.failure.message.contains("no longer supported"), "{}", rejection.failure.message);
+    }
+    let checks = world.providers.capabilities(Adapter::Stripe).checks.unwrap();
+    let subject =
+        CheckSubject { provider: &world.stripe, webhook_url: "https://x.test/", mode: None, currencies: &[] };
+    let report = checks.check(subject).await;
+    let check = report.checks.iter().find(|check| check.name == "preparation").unwrap();
+    assert!(
+        !check.ok && check.message.contains("`payment_method_types` is no longer supported"),
+        "{check:?}"
+    );
+    // With the version before, the same request is right.
+    let before = with(&world, &json!({ "apiVersion": "2026-08-26.dahlia" }));
+    cards.prepare(&before, &order(Flow::PaymentComponent)).await.outcome.unwrap();
+    // One that the provider does not know is refused whatever is asked.
+    let url = format!("{}/stripe/v1/balance", world.origin);
+    let headers = [("authorization", "Bearer sk_test_simulator"), ("stripe-version", "2026-10-29.endive")];
+    let reply = crate::support::send("GET", &url, &headers, String::new()).await.unwrap().expect(400);
+    assert_eq!(reply["error"]["message"], "Invalid Stripe API version: 2026-10-29.endive");
+}
+
+#[tokio::test]
+async fn the_check_leaves_nothing_to_pay() {
+    let world = start().await;
+    let checks = world.providers.capabilities(Adapter::Stripe).checks.unwrap();
+    let subject =
+        CheckSubject { provider: &world.stripe, webhook_url: "https://x.test/", mode: None, currencies: &[] };
+    let report = checks.check(subject).await;
+    assert!(
+        report.checks.iter().any(|check| check.name == "preparation" && check.ok),
+        "{:#?}",
+        report.checks
+    );
+    let made = world.state("stripe", "payment_intents").await;
+    let [intent] = &made.as_array().unwrap()[..] else { panic!("{made}") };
+    assert_eq!(intent["status"], "canceled");
+    // An account that takes no cards is named.
+    world.control("POST", "stripe/payment_methods/card/switch_off", json!({})).await;
+    let provider = with(&world, &json!({ "paymentMethods": ["card", "link"] }));
+    let subject = CheckSubject { provider: &provider, ..subject };
+    let report = checks.check(subject).await;
+    let check = report.checks.iter().find(|check| check.name == "preparation").unwrap();
+    assert!(!check.ok && check.message.contains("does not take `card`"), "{check:?}");
 }

@@ -10,7 +10,7 @@ use subtle::ConstantTimeEq as _;
 use super::error::StripeError;
 use super::form::Params;
 use super::keys::Permissions;
-use super::state::{Context, DEFAULT_VERSION, StripeState};
+use super::state::{Context, StripeState};
 use super::{list, versions};
 use crate::api::{Api, ApiRequest, Provider, ReadCall};
 use crate::calendar;
@@ -106,7 +106,7 @@ pub(super) fn no_access(account: &str) -> StripeError {
 }
 
 fn version(request: &ApiRequest) -> &str {
-    request.header("stripe-version").unwrap_or(DEFAULT_VERSION)
+    request.header("stripe-version").unwrap_or(versions::DEFAULT)
 }
 
 #[derive(Debug)]
@@ -147,6 +147,7 @@ impl Provider for Stripe {
         let account = account(request.header("stripe-account").or(of_browser.as_deref()))?;
         let owner = account.as_deref().unwrap_or(OWN_ACCOUNT);
         permissions.check((&given, owner), (method, request.operation), &params.list("expand"))?;
+        versions::check(version(request), request.operation, &params)?;
         list::check_expand(&params)?;
         let fingerprint = format!("{method} {} {}", uri.path(), params.fingerprint());
         // Each account has keys of its own.

@@ -59,6 +59,14 @@ pub(crate) fn drive(
             state.sessions.put(&session.id, session.clone());
             Ok(session.json())
         }
+        ("payment_methods", "switch_off" | "switch_on") => {
+            if action == "switch_off" {
+                state.switched_off.insert(id.to_owned());
+            } else {
+                state.switched_off.remove(id);
+            }
+            Ok(json!({ "id": id, "is_on": action == "switch_on" }))
+        }
         ("event_destinations", "configure") => {
             let is_thin = word("payload") == Some("thin");
             state.destination = Destination { is_thin, version: word("api_version").map(str::to_owned) };

@@ -91,6 +91,12 @@ impl Params {
         self.0.iter().filter(|(given, _)| is_item(given)).map(|(_, value)| value.as_str()).collect()
     }
 
+    /// The same, if there is any.
+    pub(super) fn owned_list(&self, name: &str) -> Option<Vec<String>> {
+        let items: Vec<_> = self.list(name).into_iter().map(str::to_owned).collect();
+        (!items.is_empty()).then_some(items)
+    }
+
     /// The indexes under which `name[…][…]` gives objects, in order of appearance.
     pub(super) fn indexes(&self, name: &str) -> Vec<&str> {
         let mut found: Vec<&str> = Vec::new();

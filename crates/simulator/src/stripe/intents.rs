@@ -19,7 +19,7 @@ const IGNORED: &str = "error_on_requires_action mandate mandate_data[**] off_ses
 const CREATE: &str = "amount currency automatic_payment_methods[enabled] \
     automatic_payment_methods[allow_redirects] application_fee_amount capture_method confirm \
     confirmation_method customer description metadata metadata[*] on_behalf_of payment_method \
-    payment_method_data[**] payment_method_types[#] receipt_email return_url setup_future_usage \
+    payment_method_data[**] payment_method_types[#] allowed_payment_method_types[#] receipt_email return_url setup_future_usage \
     statement_descriptor statement_descriptor_suffix transfer_data[**] transfer_group";
 
 const CAPTURE_METHODS: [&str; 3] = ["automatic", "automatic_async", "manual"];
@@ -33,7 +33,7 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
         return Err(StripeError::invalid(message).param("return_url"));
     }
     let (amount, currency) = money(params, "amount", "currency")?;
-    let mut intent = new_intent(&call.context, params, amount, currency)?;
+    let mut intent = new_intent(state, &call.context, params, amount, currency)?;
     params.merge_metadata("metadata", &mut intent.metadata)?;
     let method = methods::of_call(state, &call.context, params)?;
     if confirm && method.is_none() {
@@ -52,6 +52,7 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
 
 /// An intent nobody has paid yet, from the parameters a call or a checkout session gives.
 pub(super) fn new_intent(
+    state: &StripeState,
     context: &Context,
     params: &Params,
     amount: i64,
@@ -69,7 +70,7 @@ pub(super) fn new_intent(
     let capture_method = params.word("capture_method", &CAPTURE_METHODS)?;
     let capture_method = capture_method.unwrap_or_else(|| "automatic_async".to_owned());
     let is_manual = capture_method == "manual";
-    let method_types = method_types::taken(params, &currency, is_manual)?;
+    let method_types = method_types::taken(state, params, &currency, is_manual)?;
     let id = context.id("pi_");
     Ok(Intent {
         client_secret: format!("{id}_secret_{}", context.services.ids.letters(25)),
@@ -94,6 +95,7 @@ pub(super) fn new_intent(
         next_action: None,
         method: None,
         method_types,
+        allowed_types: params.owned_list("allowed_payment_method_types"),
         receipt_email: params.owned("receipt_email"),
         setup_future_usage: params.word("setup_future_usage", &["on_session", "off_session"])?,
         statement_descriptor: params.owned("statement_descriptor"),
@@ -141,7 +143,7 @@ pub(super) fn confirm(state: &mut StripeState, call: &Call) -> Result<Value, Str
     let params = &call.params;
     params.allow(&[
         "payment_method payment_method_data[**] return_url client_secret capture_method receipt_email",
-        "setup_future_usage payment_method_types[#]",
+        "setup_future_usage payment_method_types[#] allowed_payment_method_types[#]",
         IGNORED,
     ])?;
     let mut intent = find(state, call)?;

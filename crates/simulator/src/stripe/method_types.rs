@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::error::StripeError;
 use super::form::Params;
-use super::state::Context;
+use super::state::{Context, StripeState};
 use crate::collection::{Word, word};
 use crate::config::Wire;
 
@@ -36,7 +36,7 @@ pub(crate) const CARD: MethodType = of("card", "Card", Timing::Now, None);
 pub(super) const US_BANK_ACCOUNT: MethodType =
     of("us_bank_account", "US bank account", Timing::Debit, Some("usd"));
 
-/// What can be played here. All of it is switched on in this account's dashboard.
+/// What can be played here.
 const PLAYED: [MethodType; 10] = [
     CARD,
     of("link", "Link", Timing::Now, None),
@@ -92,34 +92,71 @@ pub(super) fn played(name: &str) -> Option<MethodType> {
     PLAYED.into_iter().find(|kind| kind.name == name)
 }
 
-/// The kinds that an intent or a session takes: those asked for, or all that the dashboard has for the currency.
-pub(super) fn taken(params: &Params, currency: &str, is_manual: bool) -> Result<Vec<String>, StripeError> {
-    let asked = params.list("payment_method_types");
+/// Parameters that say which kinds are taken; one of them at most.
+const ALLOWED: &str = "allowed_payment_method_types";
+const REQUIRED: &str = "payment_method_types";
+const EXCLUSIVE: [&str; 3] = [REQUIRED, "automatic_payment_methods", "payment_method_configuration"];
+
+/// The kinds that an intent or a session takes: those required, those of the allowed ones that fit, or all that the
+/// dashboard has for the currency.
+pub(super) fn taken(
+    state: &StripeState,
+    params: &Params,
+    currency: &str,
+    is_manual: bool,
+) -> Result<Vec<String>, StripeError> {
     let can_hold = |name: &str| !is_manual || HOLDABLE.contains(&name);
-    if let Some(name) = asked.iter().find(|name| !can_hold(name)) {
+    let is_on = |name: &str| !state.switched_off.contains(name);
+    let fits = |kind: &MethodType| {
+        kind.currency.is_none_or(|only| only == currency) && can_hold(kind.name) && is_on(kind.name)
+    };
+    let (allowed, required) = (params.list(ALLOWED), params.list(REQUIRED));
+    if !allowed.is_empty() {
+        if let Some(other) = EXCLUSIVE.into_iter().find(|name| params.has(name)) {
+            let message = format!("You may only specify one of these parameters: {ALLOWED}, {other}.");
+            return Err(StripeError::invalid(message).param(ALLOWED));
+        }
+        for name in &allowed {
+            if played(name).is_none() && !NOT_PLAYED.contains(name) {
+                return Err(StripeError::invalid(format!("Invalid {ALLOWED}[]: {name}")).param(ALLOWED));
+            }
+        }
+        let is_taken = |name: &str| match played(name) {
+            Some(kind) => fits(&kind),
+            None => can_hold(name) && is_on(name),
+        };
+        let taken: Vec<_> = allowed.into_iter().filter(|name| is_taken(name)).map(str::to_owned).collect();
+        if taken.is_empty() {
+            let message = "No valid payment method types for this Payment Intent. Please ensure that you have activated \
+                           payment methods compatible with your chosen currency in your dashboard \
+                           (https://dashboard.stripe.com/settings/payment_methods).";
+            return Err(StripeError::invalid(message));
+        }
+        return Ok(taken);
+    }
+    if required.is_empty() {
+        return Ok(PLAYED.into_iter().filter(fits).map(|kind| kind.name.to_owned()).collect());
+    }
+    if let Some(name) = required.iter().find(|name| !can_hold(name)) {
         let message =
             format!("The payment method type {name} does not support `capture_method` set to `manual`.");
         return Err(StripeError::invalid(message).param("capture_method"));
     }
-    let fits = |kind: &MethodType| kind.currency.is_none_or(|only| only == currency) && can_hold(kind.name);
-    if asked.is_empty() {
-        return Ok(PLAYED.into_iter().filter(fits).map(|kind| kind.name.to_owned()).collect());
-    }
-    for name in &asked {
+    for name in &required {
         let refused = match played(name) {
             Some(kind) if fits(&kind) => continue,
-            Some(_) => format!(
+            Some(_) if is_on(name) => format!(
                 "The payment method type provided: {name} cannot be used with the currency {currency}."
             ),
-            None if NOT_PLAYED.contains(name) => continue,
-            None => format!(
+            None if NOT_PLAYED.contains(name) && is_on(name) => continue,
+            _ => format!(
                 "The payment method type provided: {name} is invalid. Please ensure the provided type is activated in \
                  your dashboard and your account is enabled for any preview features that you are trying to use."
             ),
         };
-        return Err(StripeError::invalid(refused).param("payment_method_types"));
+        return Err(StripeError::invalid(refused).param(REQUIRED));
     }
-    Ok(asked.into_iter().map(str::to_owned).collect())
+    Ok(required.into_iter().map(str::to_owned).collect())
 }
 
 /// What a customer with a voucher is shown.

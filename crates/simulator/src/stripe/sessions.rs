@@ -24,7 +24,7 @@ const CREATE: &str = "mode success_url cancel_url client_reference_id customer_e
     line_items[#][price_data][product_data][metadata][*] locale metadata metadata[*] \
     payment_intent_data[metadata][*] payment_intent_data[description] payment_intent_data[receipt_email] \
     payment_intent_data[statement_descriptor_suffix] payment_intent_data[capture_method] \
-    payment_method_types[#] submit_type expand[#]";
+    payment_method_types[#] allowed_payment_method_types[#] submit_type expand[#]";
 
 pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     let (params, context) = (&call.params, &call.context);
@@ -60,14 +60,15 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
         intent_params: params.inside("payment_intent_data"),
         paid: false,
         method_types: Vec::new(),
+        allowed_types: params.owned_list("allowed_payment_method_types"),
         presentment: None,
         account: context.account.clone(),
     };
     params.merge_metadata("metadata", &mut session.metadata)?;
     // Read now, so that what cannot become an intent is refused here rather than at the page.
-    new_intent(context, &session.intent_params, amount, session.currency.clone())?;
+    new_intent(state, context, &session.intent_params, amount, session.currency.clone())?;
     let is_manual = session.intent_params.text("capture_method") == Some("manual");
-    session.method_types = method_types::taken(params, &session.currency, is_manual)?;
+    session.method_types = method_types::taken(state, params, &session.currency, is_manual)?;
     state.remember_expiry(expires_at, &session.id);
     state.sessions.put(&session.id, session.clone());
     Ok(session.json())
@@ -231,10 +232,12 @@ pub(super) fn pay(
 
 /// Makes the session's intent.
 fn begin(state: &mut StripeState, context: &Context, mut session: Session) -> Result<Intent, StripeError> {
-    let mut intent = new_intent(context, &session.intent_params, session.amount, session.currency.clone())?;
+    let mut intent =
+        new_intent(state, context, &session.intent_params, session.amount, session.currency.clone())?;
     session.intent_params.merge_metadata("metadata", &mut intent.metadata)?;
     intent.session = Some(session.id.clone());
     intent.method_types.clone_from(&session.method_types);
+    intent.allowed_types.clone_from(&session.allowed_types);
     let intent = keep(state, context, intent, "payment_intent.created");
     session.intent = Some(intent.id.clone());
     state.sessions.put(&session.id.clone(), session);

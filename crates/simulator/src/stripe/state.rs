@@ -16,9 +16,6 @@ use crate::config::Wire;
 use crate::services::Services;
 use crate::webhooks::WebhookEvent;
 
-/// The version answered where the caller names none.
-pub(super) const DEFAULT_VERSION: &str = "2025-09-30.clover";
-
 /// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct StripeState {
@@ -31,6 +28,8 @@ pub(crate) struct StripeState {
     pub(super) events: Collection<Event>,
     pub(super) domains: Collection<Domain>,
     pub(super) destination: Destination,
+    /// Kinds of payment methods that are switched off in the dashboard.
+    pub(super) switched_off: BTreeSet<String>,
     /// Keys beside the configured ones, and what each may do.
     pub(super) keys: BTreeMap<String, Permissions>,
     /// Open sessions by the second they expire at.
@@ -68,7 +67,7 @@ impl Context {
             now: calendar::unix_seconds(),
             request_id: None,
             idempotency_key: None,
-            version: DEFAULT_VERSION.to_owned(),
+            version: versions::DEFAULT.to_owned(),
             account: None,
         }
     }
@@ -92,6 +91,7 @@ impl ApiState for StripeState {
             events: Collection::new(objects_max / 2),
             domains: Collection::new(objects_max),
             destination: Destination::default(),
+            switched_off: BTreeSet::new(),
             keys: BTreeMap::new(),
             expiries: BTreeSet::new(),
             objects_max,

@@ -112,11 +112,18 @@ except stripe.InvalidRequestError as error:
     assert error.code == "payment_intent_unexpected_state", error
 try:
     client.v1.payment_intents.create(
-        {"amount": 700, "currency": "usd", "capture_method": "manual", "payment_method_types": ["us_bank_account"]}
+        {"amount": 700, "currency": "usd", "payment_method_types": ["card"]}
+    )
+    raise AssertionError("a parameter that this version does not have was taken")
+except stripe.InvalidRequestError as error:
+    assert error.code == "payment_method_types_no_longer_supported", error
+try:
+    client.v1.payment_intents.create(
+        {"amount": 700, "currency": "usd", "capture_method": "manual", "allowed_payment_method_types": ["us_bank_account"]}
     )
     raise AssertionError("a bank debit was to be held")
 except stripe.InvalidRequestError as error:
-    assert error.param == "capture_method", error
+    assert "No valid payment method types" in error.user_message, error
 open_intent = client.v1.payment_intents.create({"amount": 700, "currency": "eur"})
 assert client.v1.payment_intents.cancel(open_intent.id).status == "canceled"
 

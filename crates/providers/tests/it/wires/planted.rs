@@ -176,7 +176,7 @@ async fn faults_planted_in_increase_are_found() {
                 "missing",
             ),
             (Side::Answer, |body| body["state"] = json!("sent"), "state", "unknown"),
-            (Side::Answer, |body| body["network"] = json!("wire"), "network", "wire"),
+            (Side::Answer, |body| body["status"] = json!("gone"), "status", "gone"),
         ],
     )
     .await;

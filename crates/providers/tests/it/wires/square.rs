@@ -53,7 +53,7 @@ async fn charges(recorded: &Recorded) {
     (bare.description, bare.customer_email) = (None, None);
     let card = Charge { buyer_email: None, ..charge(1, OK) };
     cards.charge(&world.square, &bare, &card).await.outcome.unwrap();
-    cards.can_access_account(&world.square).await.outcome.unwrap();
+    cards.can_access_account(&world.square, None).await.outcome.unwrap();
 }
 
 async fn links(recorded: &Recorded) {

@@ -61,7 +61,7 @@ async fn prepare_and_withdraw(recorded: &Recorded) {
             cards.withdraw(provider, &order, &prepared.object).await.outcome.unwrap();
         }
     }
-    cards.can_access_account(&most).await.outcome.unwrap();
+    cards.can_access_account(&most, None).await.outcome.unwrap();
 }
 
 /// Paid at once, after 3-D Secure, later, not at all.
@@ -234,6 +234,7 @@ async fn other_routes(recorded: &Recorded) {
             recorded.done("GET", &format!("/v1/{list}/{id}"), "").await;
         }
     }
+    recorded.done("GET", "/v1/accounts/acct_1SimulatedShop", "").await;
     let domain = recorded.done("GET", "/v1/payment_method_domains?limit=1", "").await;
     let domain = domain["data"][0]["id"].as_str().unwrap().to_owned();
     recorded.done("POST", &format!("/v1/payment_method_domains/{domain}/validate"), "").await;

@@ -58,6 +58,8 @@ pub(crate) struct Intent {
     pub(crate) next_action: Option<Value>,
     pub(crate) method: Option<String>,
     pub(crate) method_types: Vec<String>,
+    /// What the caller has limited them to.
+    pub(crate) allowed_types: Option<Vec<String>>,
     pub(crate) receipt_email: Option<String>,
     pub(crate) setup_future_usage: Option<String>,
     pub(crate) statement_descriptor: Option<String>,
@@ -98,6 +100,7 @@ impl Intent {
             "next_action": self.next_action,
             "payment_method": self.method,
             "payment_method_options": {},
+            "allowed_payment_method_types": self.allowed_types,
             "payment_method_types": self.method_types,
             "receipt_email": self.receipt_email,
             "setup_future_usage": self.setup_future_usage,
@@ -107,7 +110,7 @@ impl Intent {
         });
         with_unset(
             intent,
-            "allowed_payment_method_types application application_fee_amount customer_account \
+            "application application_fee_amount customer_account \
              excluded_payment_method_types managed_payments on_behalf_of \
              payment_method_configuration_details payment_record processing review shipping source \
              transfer_data transfer_group",

@@ -30,6 +30,8 @@ pub(crate) struct Session {
     pub(crate) paid: bool,
     pub(crate) url: String,
     pub(crate) method_types: Vec<String>,
+    /// What the caller has limited them to.
+    pub(crate) allowed_types: Option<Vec<String>>,
     /// What the buyer is shown in a currency of their own: amount and currency.
     pub(crate) presentment: Option<(i64, String)>,
     /// The connected account it was made for.
@@ -81,6 +83,7 @@ impl Session {
             "payment_intent": self.intent,
             "payment_method_collection": "if_required",
             "payment_method_options": {},
+            "allowed_payment_method_types": self.allowed_types,
             "payment_method_types": self.method_types,
             "payment_status": if self.paid { "paid" } else { "unpaid" },
             "phone_number_collection": { "enabled": false },
@@ -93,7 +96,7 @@ impl Session {
         });
         let mut session = with_unset(
             session,
-            "after_expiration allow_promotion_codes allowed_payment_method_types billing_address_collection \
+            "after_expiration allow_promotion_codes billing_address_collection \
              client_secret collected_information consent consent_collection currency_conversion customer \
              customer_account discounts integration_identifier invoice invoice_creation locale \
              managed_payments origin_context payment_link payment_method_configuration_details permissions \

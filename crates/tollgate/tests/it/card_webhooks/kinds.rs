@@ -55,7 +55,7 @@ fn events_that_only_name_their_object_tell_as_much(kind: StoreKind) {
     // What was sold without us on the same account is asked about once, and left alone.
     let key = [("content-type", "application/x-www-form-urlencoded")];
     let sold =
-        b"amount=500&currency=usd&payment_method=pm_card_visa&confirm=true&payment_method_types[]=card";
+        b"amount=500&currency=usd&payment_method=pm_card_visa&confirm=true&allowed_payment_method_types[]=card";
     let sold =
         simulator.client(crate::support::STRIPE_KEY).send("POST", "/stripe/v1/payment_intents", &key, sold);
     assert_eq!(sold.status, 200);
