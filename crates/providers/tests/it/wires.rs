@@ -26,6 +26,7 @@ use tollgate_configuration::Adapter;
 use tollgate_providers::ProviderSettings;
 
 use crate::child::{installed, place, run};
+use planted::Plants;
 use recording::Recording;
 
 const JUDGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wires");
@@ -111,60 +112,43 @@ impl Libraries {
     }
 }
 
-/// What a judge found.
-struct Judgment {
-    /// What occurred, for people.
-    summary: String,
-    /// `stripe payment_intents.create request payment_method_types: unknown to the library's …`
-    faults: Vec<String>,
-    /// The operations that an adapter called, and those that the simulator answered.
-    sent: BTreeSet<String>,
-    answered: BTreeSet<String>,
-}
-
-/// Blocks: call it from where blocking is allowed.
-fn judge(adapter: Adapter, recording: &Recording, name: &str) -> Judgment {
-    let file = place(&format!("wires-{name}.jsonl"));
+/// Judges what was recorded: nothing may be wrong, nothing may have been left out, and every planted fault is found.
+async fn assert_faultless(adapter: Adapter, recording: Recording, plants: &Plants) {
+    plants.plant(&recording);
+    let file = place(&format!("wires-{}.jsonl", adapter.as_str()));
     std::fs::write(&file, recording.lines()).unwrap();
-    let printed = Libraries::asked_for().judge(adapter, &file.display().to_string());
+    let work = move || Libraries::asked_for().judge(adapter, &file.display().to_string());
+    let printed = tokio::task::spawn_blocking(work).await.unwrap();
     let judged: Value = serde_json::from_str(printed.lines().last().unwrap()).unwrap();
-    let text = |value: &Value, field: &str| value[field].as_str().unwrap_or_default().to_owned();
-    let fault = |fault: &Value| {
-        let (call, side) = (text(fault, "call"), text(fault, "side"));
-        format!("{} {call} {side} {}: {}", adapter.as_str(), text(fault, "field"), text(fault, "problem"))
-    };
-    let names = |field: &str| {
-        judged[field].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
-    };
-    let faults: Vec<String> = judged["faults"].as_array().unwrap().iter().map(fault).collect();
+    let (planted, faults): (Vec<Value>, Vec<Value>) =
+        judged["faults"].as_array().unwrap().iter().cloned().partition(|fault| fault["plant"].is_number());
     let shapes = &judged["shapes"];
     let summary = format!(
         "{}, judged by {}: {} shapes of requests, {} of answers, {} of webhooks, {} faults",
         adapter.as_str(),
-        text(&judged, "package"),
+        judged["package"].as_str().unwrap(),
         shapes["requests"],
         shapes["answers"],
         shapes["webhooks"],
         faults.len()
     );
-    Judgment { summary, faults, sent: names("sent"), answered: names("answered") }
-}
-
-/// Judges what was recorded: nothing may be wrong, and nothing may have been left out.
-async fn assert_faultless(adapter: Adapter, recording: Recording) {
-    let work = move || judge(adapter, &recording, adapter.as_str());
-    let judgment = tokio::task::spawn_blocking(work).await.unwrap();
-    println!("{}", judgment.summary);
-    let mut report = String::new();
-    for fault in &judgment.faults {
-        writeln!(report, "{fault}").unwrap();
-    }
-    assert!(judgment.faults.is_empty(), "{}\n{report}", judgment.summary);
+    println!("{summary}");
+    let text = |fault: &Value, field: &str| fault[field].as_str().unwrap_or_default().to_owned();
+    let report = faults.iter().fold(String::new(), |mut report, fault| {
+        let (call, side, field) = (text(fault, "call"), text(fault, "side"), text(fault, "field"));
+        writeln!(report, "{} {call} {side} {field}: {}", adapter.as_str(), text(fault, "problem")).unwrap();
+        report
+    });
+    assert!(faults.is_empty(), "{summary}\n{report}");
+    plants.assert_found(&planted);
+    let names = |field: &str| -> BTreeSet<String> {
+        judged[field].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect()
+    };
     let routes = operations_of_routes(adapter);
-    let left_out: Vec<_> = routes.difference(&judgment.answered).collect();
+    let left_out: Vec<_> = routes.difference(&names("answered")).cloned().collect();
     assert!(left_out.is_empty(), "routes of the simulator that were not judged: {left_out:?}");
     let called = operations_in_sources(adapter, &routes);
-    let left_out: Vec<_> = called.difference(&judgment.sent).collect();
+    let left_out: Vec<_> = called.difference(&names("sent")).cloned().collect();
     assert!(left_out.is_empty(), "calls of the adapter that were not judged: {left_out:?}");
 }
 

@@ -4,7 +4,8 @@
 //   node judge.mjs PROVIDER --fields      every parameter and answer field of the calls, one a line
 //
 // MODULES names the folder that has the library and TypeScript in its node_modules. A recording has one exchange a line:
-// {"by","method","path","query","body","status","answer"}, or {"webhook"} for the body of a delivery.
+// {"by","method","path","query","body","status","answer"}, or {"webhook"} for the body of a delivery. One that has a
+// "plant" was changed on purpose: its faults say so, and it counts for nothing else.
 import fs from 'node:fs';
 import path from 'node:path';
 import { createRequire } from 'node:module';
@@ -229,16 +230,17 @@ function judgeRecording(lines) {
   const seen = { request: new Set(), answer: new Set(), webhook: new Set() };
   const calls = { sent: new Set(), answered: new Set() };
   const faults = new Map();
-  const look = (side, call, value, expression, spelling) => {
-    const key = `${call} ${shape(value)}`;
-    // Two values of one shape can differ in their words.
-    if (!seen[side].has(key) || side !== 'request') seen[side].add(key);
-    for (const [field, problem] of new Judge(checker, spelling).faults(value, types.get(expression))) {
-      const shown = field.replaceAll(/\[\d+\]/g, '[]');
-      faults.set(`${side} ${call} ${shown} ${problem}`, { side, call, field: shown, problem });
-    }
+  const report = (plant, side, call, field, problem) => {
+    faults.set(JSON.stringify([plant, side, call, field, problem]), { plant, side, call, field, problem });
   };
   for (const line of lines) {
+    const { plant } = line;
+    const look = (side, call, value, expression, spelling) => {
+      if (plant === undefined) seen[side].add(`${call} ${shape(value)}`);
+      for (const [field, problem] of new Judge(checker, spelling).faults(value, types.get(expression))) {
+        report(plant, side, call, field.replaceAll(/\[\d+\]/g, '[]'), problem);
+      }
+    };
     if (line.webhook) {
       const event = json(line.webhook);
       look('webhook', event.type ?? event.category, event, provider.webhook(event), {});
@@ -246,8 +248,7 @@ function judgeRecording(lines) {
     }
     const call = callOf(line.method, line.path);
     if (call === undefined) {
-      const problem = 'no such call in the table of calls';
-      faults.set(`${line.method} ${line.path}`, { side: 'request', call: `${line.method} ${line.path}`, field: '', problem });
+      report(plant, 'request', `${line.method} ${line.path}`, '', 'no such call in the table of calls');
       continue;
     }
     if (line.by === 'tollgate') {
@@ -256,10 +257,7 @@ function judgeRecording(lines) {
       const params = form ? nested(isQuery ? line.query : line.body) : json(line.body);
       calls.sent.add(call.operation);
       if (call.params) look('request', call.operation, params, call.params, { form, camel: call.camel });
-      else if (Object.keys(params).length > 0) {
-        const [field] = Object.keys(params);
-        faults.set(`${call.operation} ${field}`, { side: 'request', call: call.operation, field, problem: 'the call takes no parameters' });
-      }
+      else for (const field of Object.keys(params)) report(plant, 'request', call.operation, field, 'the call takes no parameters');
     }
     if (line.by === 'browser' || line.answer === '') continue;
     calls.answered.add(call.operation);

@@ -166,12 +166,15 @@ def judge(lines):
     sent, answered, found = set(), set(), {}
 
     def look(side, call, value, problems):
-        seen[side].add(f"{call} {shape(value)}")
+        if plant is None:
+            seen[side].add(f"{call} {shape(value)}")
         for field, problem in problems:
-            found[(side, call, field, problem)] = {"side": side, "call": call, "field": field, "problem": problem}
+            fault = {"plant": plant, "side": side, "call": call, "field": field, "problem": problem}
+            found[tuple(fault.values())] = fault
 
     table = calls()
     for line in lines:
+        plant = line.get("plant")
         if "webhook" in line:
             event = json.loads(line["webhook"])
             topic = event["data"].get("object")

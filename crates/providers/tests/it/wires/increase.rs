@@ -9,8 +9,8 @@ use tollgate_engine::ports::{Adapters as _, CheckSubject, NewWebhook};
 use tollgate_simulator::Wire;
 use tollgate_vault::Secret;
 
-use super::assert_faultless;
 use super::recording::{Recorded, Recording};
+use super::{assert_faultless, planted};
 use crate::increase_support::{API_KEY, CHANNELS, NO_BANK, SECRET, bank, bank_at, entry, order, order_over};
 use crate::support::provider;
 
@@ -18,10 +18,10 @@ const URL: &str = "https://pay.example.test/webhooks/v1/env/ach_provider_a";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_exchange_fits() {
-    assert_faultless(Adapter::Increase, record().await).await;
+    assert_faultless(Adapter::Increase, record().await, &planted::INCREASE).await;
 }
 
-pub(super) async fn record() -> Recording {
+async fn record() -> Recording {
     let recorded =
         Recorded::start(Adapter::Increase, Wire::Increase, &format!("Bearer {API_KEY}"), SECRET).await;
     let mut entry = entry(&format!("{}/increase", recorded.world.origin));

@@ -8,17 +8,17 @@ use tollgate_engine::ports::{Adapters as _, CheckSubject};
 use tollgate_simulator::Wire;
 use tollgate_vault::Secret;
 
-use super::assert_faultless;
 use super::recording::{Recorded, Recording};
+use super::{assert_faultless, planted};
 use crate::increase_support::{CHANNELS, NO_BANK, bank, bank_at, order, order_over};
 use crate::modern_treasury_support::{API_KEY, WEBHOOK_KEY, provider_at};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_exchange_fits() {
-    assert_faultless(Adapter::ModernTreasury, record().await).await;
+    assert_faultless(Adapter::ModernTreasury, record().await, &planted::MODERN_TREASURY).await;
 }
 
-pub(super) async fn record() -> Recording {
+async fn record() -> Recording {
     let pair = data_encoding::BASE64.encode(format!("organization_simulator:{API_KEY}").as_bytes());
     let basic = format!("Basic {pair}");
     let recorded = Recorded::start(Adapter::ModernTreasury, Wire::ModernTreasury, &basic, WEBHOOK_KEY).await;

@@ -9,8 +9,8 @@ use tollgate_engine::ports::{Adapters as _, Charge, CheckSubject, NewWebhook, Su
 use tollgate_simulator::Wire;
 use tollgate_vault::Secret;
 
-use super::assert_faultless;
 use super::recording::{Recorded, Recording};
+use super::{assert_faultless, planted};
 use crate::offered::Offered as _;
 use crate::support::{SQUARE_KEY, charge, hold_action, manual_order, now, order, refund};
 
@@ -20,10 +20,10 @@ const URL: &str = "https://pay.example.test/webhooks/v1/env/card_provider_b";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_exchange_fits() {
-    assert_faultless(Adapter::Square, record().await).await;
+    assert_faultless(Adapter::Square, record().await, &planted::SQUARE).await;
 }
 
-pub(super) async fn record() -> Recording {
+async fn record() -> Recording {
     let recorded =
         Recorded::start(Adapter::Square, Wire::Square, "Bearer square_simulator_token", SQUARE_KEY).await;
     charges(&recorded).await;

@@ -9,8 +9,8 @@ use tollgate_engine::ports::{Adapters as _, CheckSubject, NewWebhook, Subject};
 use tollgate_simulator::Wire;
 use tollgate_vault::Secret;
 
-use super::assert_faultless;
 use super::recording::{Recorded, Recording};
+use super::{assert_faultless, planted};
 use crate::offered::Offered as _;
 use crate::support::{STRIPE_SECRET, hold_action, manual_order, order, refund, stripe_with};
 
@@ -20,10 +20,10 @@ const URL: &str = "https://pay.example.test/webhooks/v1/env/card_provider_a";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_exchange_fits() {
-    assert_faultless(Adapter::Stripe, record().await).await;
+    assert_faultless(Adapter::Stripe, record().await, &planted::STRIPE).await;
 }
 
-pub(super) async fn record() -> Recording {
+async fn record() -> Recording {
     let recorded =
         Recorded::start(Adapter::Stripe, Wire::Stripe, "Bearer sk_test_simulator", STRIPE_SECRET).await;
     prepare_and_withdraw(&recorded).await;
