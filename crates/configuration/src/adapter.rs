@@ -227,7 +227,8 @@ impl Adapter {
     pub(crate) const fn script(self, environment: ProviderEnvironment) -> Option<BrowserScript> {
         match (self, environment) {
             (Self::Stripe, _) => Some(BrowserScript {
-                url: "https://js.stripe.com/v3/",
+                // The release that goes with the API version we ask for.
+                url: "https://js.stripe.com/endive/stripe.js",
                 simulated: "v3.js",
                 sources: &[
                     ("script-src", "https://js.stripe.com https://*.js.stripe.com"),

@@ -51,7 +51,7 @@ impl Provider {
 mod tests {
     use serde_json::{Value, json};
 
-    use crate::Configuration;
+    use crate::{Adapter, Configuration};
 
     fn script(entry: &Value) -> (Option<String>, String) {
         let document = json!({ "providers": { "one": entry } });
@@ -63,13 +63,20 @@ mod tests {
     }
 
     #[test]
+    fn the_script_is_of_the_release_that_the_api_version_is_of() {
+        let (url, _) = script(&json!({"adapter": "stripe"}));
+        let (_, release) = Adapter::Stripe.version_rule().example.split_once('.').unwrap();
+        assert_eq!(url.unwrap(), format!("https://js.stripe.com/{release}/stripe.js"));
+    }
+
+    #[test]
     fn the_script_is_that_of_the_environment() {
         let sandbox = "https://sandbox.web.squarecdn.com";
         for (entry, url, host) in [
-            (json!({"adapter": "stripe"}), "https://js.stripe.com/v3/", "https://js.stripe.com"),
+            (json!({"adapter": "stripe"}), "https://js.stripe.com/endive/stripe.js", "https://js.stripe.com"),
             (
                 json!({"adapter": "stripe", "baseUrl": "https://api.stripe.com/"}),
-                "https://js.stripe.com/v3/",
+                "https://js.stripe.com/endive/stripe.js",
                 "https://js.stripe.com",
             ),
             (

@@ -118,6 +118,7 @@ impl Configuration {
         let limits = limits.map(|node| limits::read_all(&node, errors)).unwrap_or_default();
         let approvals = approvals.map(|node| approvals::read(&node, errors)).unwrap_or_default();
         let settings = settings.map(|node| settings::read(&node, &providers, errors)).unwrap_or_default();
+        let providers = providers.forwarding(&settings.forward_metadata);
         Some(Self { providers, web_card, ach, fees, limits, approvals, settings })
     }
 

@@ -55,6 +55,8 @@ pub struct ProviderOptions {
     pub api_version: Option<String>,
     /// The connected account that payments are made for.
     pub account: Option<String>,
+    /// The keys of a payment's metadata that it takes along; `settings.forwardMetadata` names them for all providers.
+    pub forward_metadata: Vec<String>,
 }
 
 impl Default for ProviderOptions {
@@ -65,6 +67,7 @@ impl Default for ProviderOptions {
             statement_descriptor_suffix: None,
             api_version: None,
             account: None,
+            forward_metadata: Vec::new(),
         }
     }
 }

@@ -261,6 +261,14 @@ impl Providers {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
+    /// The same providers with the keys of metadata that payments take along.
+    pub(crate) fn forwarding(mut self, keys: &[String]) -> Self {
+        for provider in &mut self.entries {
+            keys.clone_into(&mut provider.options.forward_metadata);
+        }
+        self
+    }
+
     pub(crate) fn is_faulty(&self, name: &str) -> bool {
         self.faulty.iter().any(|faulty| &**faulty == name)
     }

@@ -24,6 +24,11 @@ const MIN_PREPARATION_SECONDS: u64 = 60;
 const MAX_PREPARATION_SECONDS: u64 = 2_592_000;
 const DEFAULT_PREPARATION: Duration = Duration::from_hours(24);
 const MAX_ORIGINS: usize = 100;
+/// Stripe takes 50 entries of metadata, two of which are ours, with names of 40 characters.
+const MAX_FORWARDED: usize = 40;
+const MAX_FORWARDED_NAME: usize = 40;
+/// Under such names providers keep what belongs to this service.
+const OWN_METADATA: &str = "tollgate_";
 /// Card networks that allow a surcharge cap it at about this.
 const DEFAULT_SURCHARGE_WARNING_BPS: u64 = 400;
 const DEFAULT_REQUEST_LOG_DAYS: u64 = 7;
@@ -49,6 +54,8 @@ pub struct EnvironmentSettings {
     pub customer_token_oldest_key: Option<u32>,
     /// Whether a transfer is refused when the provider's funding account is known to lack the principal.
     pub check_provider_funds: bool,
+    /// The keys of a payment's metadata that go to its provider.
+    pub forward_metadata: Vec<String>,
     /// How much of the fee a refund gives back where the caller does not say.
     pub fee_refund: FeeRefund,
     /// The bank network's cut-offs, limits and closed days; `None` is as published.
@@ -141,6 +148,7 @@ pub(crate) fn read(
     let ach_calendar = object.optional("achCalendar");
     let provider_funds = object.optional("checkProviderFunds");
     let fee_refund = object.optional("feeRefund");
+    let forward = object.optional("forwardMetadata");
     let circuit = object.optional("circuit");
     let cost_more = object.optional("fallbackMayCostMore");
     let rate = object.optional("rateLimitPerSecond");
@@ -162,6 +170,7 @@ pub(crate) fn read(
     EnvironmentSettings {
         customer_token_key,
         customer_token_oldest_key,
+        forward_metadata: forward.map(|node| read_forwarded(&node, errors)).unwrap_or_default(),
         fee_refund: fee_refund.and_then(|node| read_fee_refund(&node, errors)).unwrap_or_default(),
         ach_calendar: ach_calendar.map(|node| calendar::read(&node, errors)),
         check_provider_funds: provider_funds.and_then(|node| node.boolean(errors)).unwrap_or_default(),
@@ -189,6 +198,26 @@ fn read_fee_refund(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Fee
         node.fault(errors, "must be one of: proportional, full, none");
     }
     known
+}
+
+fn read_forwarded(node: &Node<'_>, errors: &mut ValidationErrors) -> Vec<String> {
+    let mut keys: Vec<String> = Vec::new();
+    for item in node.items(MAX_FORWARDED, errors).collect::<Vec<_>>() {
+        let Some(key) = item.text(MAX_FORWARDED_NAME, errors) else { continue };
+        if key.to_ascii_lowercase().starts_with(OWN_METADATA) {
+            item.fault(errors, "must not begin with `tollgate_`: such names are kept for this service");
+        } else if key.contains(['[', ']']) || key.chars().any(char::is_control) {
+            item.fault(
+                errors,
+                "must not contain square brackets or control characters: providers refuse them",
+            );
+        } else if keys.iter().any(|known| known == key) {
+            item.fault(errors, "is listed twice");
+        } else {
+            keys.push(key.to_owned());
+        }
+    }
+    keys
 }
 
 fn read_origins(node: &Node<'_>, errors: &mut ValidationErrors) -> Vec<String> {
@@ -224,6 +253,7 @@ pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
         "achCalendar": settings.ach_calendar.as_ref().map(calendar::write),
         "checkProviderFunds": settings.check_provider_funds,
         "feeRefund": settings.fee_refund.as_str(),
+        "forwardMetadata": settings.forward_metadata,
         "circuit": circuit::write(&settings.circuit),
         "fallbackMayCostMore": settings.fallback_may_cost_more,
         "rateLimitPerSecond": settings.rate_limit_per_second,

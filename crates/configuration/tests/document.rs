@@ -390,6 +390,38 @@ fn options_are_those_the_adapter_knows() {
 }
 
 #[test]
+fn metadata_that_goes_to_providers_is_named_once_for_all() {
+    let keys = json!(["orderId", "cost center", "größe"]);
+    let mut document = example();
+    document["settings"]["forwardMetadata"] = keys.clone();
+    let configuration = read(&document);
+    for provider in configuration.providers.iter() {
+        assert_eq!(json!(provider.options.forward_metadata), keys, "{}", provider.name);
+    }
+    assert_eq!(configuration.to_public()["settings"]["forwardMetadata"], keys);
+    let stored = configuration.to_stored(environment(1), &sealer()).unwrap();
+    let back = Configuration::from_stored(&stored, environment(1), &sealer()).unwrap();
+    assert_eq!(back.providers, configuration.providers);
+    for (keys, place, words) in [
+        (json!("orderId"), "", "must be a list"),
+        (json!(["a", ""]), "[1]", "must not be empty"),
+        (json!(["x".repeat(41)]), "[0]", "at most 40"),
+        (json!(["a", "a"]), "[1]", "twice"),
+        (json!(["tollgate_reference"]), "[0]", "kept for this service"),
+        (json!(["Tollgate_x"]), "[0]", "kept for this service"),
+        (json!(["a[b]"]), "[0]", "square brackets"),
+        (json!((0..41).map(|number| format!("key{number}")).collect::<Vec<_>>()), "", "at most 40"),
+    ] {
+        let mut document = example();
+        document["settings"]["forwardMetadata"] = keys;
+        let found = errors(&document);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert_eq!(found[0].field, format!("settings.forwardMetadata{place}"));
+        assert!(found[0].message.contains(words), "{}", found[0].message);
+    }
+}
+
+#[test]
 fn faulty_options_are_named() {
     let path = "providers.card_provider_a.options";
     for (options, field, words) in [

@@ -13,6 +13,7 @@ mod check;
 mod failure;
 mod increase;
 mod mask;
+mod metadata;
 mod modern_treasury;
 mod retry;
 mod settings;

@@ -141,7 +141,14 @@ async fn send(
 ) -> Result<AchProviderReport, CallError> {
     let rail =
         Rail::of(order.channel).ok_or_else(|| not_offered("This provider carries bank transfers only."))?;
-    let body = request::payment_order(rail, order, account, api.account()?, api.company_name())?;
+    let body = request::payment_order(
+        rail,
+        order,
+        account,
+        api.account()?,
+        api.company_name(),
+        &api.provider.options.forward_metadata,
+    )?;
     // An order from before the rail was chosen first.
     if rail == Rail::RealTime && order.rail.is_none() {
         check_instant(calls, api, account).await.map_err(nothing_sent)?;

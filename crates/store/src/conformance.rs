@@ -189,8 +189,7 @@ macro_rules! conformance_suite {
                 attention_is_counted_up_to_a_limit, wallets_know_what_was_spent, parts_of_references_terms_disputes_and_customers_are_found;
             inspection:
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
-                the_last_check_of_a_provider_stays;
-                the_account_of_a_credential_is_kept;
+                the_last_check_of_a_provider_stays, the_account_of_a_credential_is_kept;
             erasure:
                 a_person_is_erased_and_the_books_are_not, what_has_not_ended_keeps_its_data,
                 customers_are_listed_in_slices, old_webhooks_are_forgotten_once_they_are_done_with;

@@ -14,7 +14,7 @@ use crate::{
         config::{self, BANK, INTENTS, REGISTER, REGISTER_FROM},
         every_step::{Retry, UseCase, fails_at_every_step},
         faults::Fault,
-        requests::{charge_of, origin},
+        requests::{card_request, charge_of, origin},
         world::World,
     },
     webhooks::event,
@@ -117,6 +117,77 @@ async fn an_event_waits_for_its_account(
     assert_eq!(state_of_event(world).await, (ProviderEventState::Applied, String::new()));
     assert_eq!(world.status(reference).await, Some(Status::Succeeded));
     world.check().await;
+}
+
+/// A preparation whose answer is lost, after which its key is replaced.
+async fn lost_with_a_key_of(world: &World, key: &str) {
+    world.faults.arm(Fault::ProviderUnknown { done: true }, 1);
+    let request = card_request(Flow::HostedCheckout, 1_000);
+    world.engine().prepare(&world.view(), request, "req_prepare").await.unwrap_err();
+    world.faults.disarm();
+    let mut document = config::document();
+    document["providers"][INTENTS]["credentials"]["secretKey"] = json!(key);
+    world.configure(document).await;
+    tokio::time::sleep(std::time::Duration::from_mins(2)).await;
+    world.resolve().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_preparation_outlives_its_key_where_a_check_has_learned_the_account() {
+    for (is_checked, key, expected) in [
+        (true, "key of account a, the new one", ProviderStatus::Canceled),
+        (true, "key of account b", ProviderStatus::NotStarted),
+        (false, "key of account a, the new one", ProviderStatus::NotStarted),
+    ] {
+        let world = World::new().await;
+        if is_checked {
+            world.engine().check_provider(world.environment, INTENTS, false, origin()).await.unwrap();
+        }
+        lost_with_a_key_of(&world, key).await;
+        assert_eq!(world.providers.records().page().status, expected, "{is_checked} {key}");
+        // Whatever waits goes on when the key is back.
+        world.configure(config::document()).await;
+        world.settle().await;
+        assert_eq!(world.providers.records().page().status, ProviderStatus::Canceled);
+        world.check().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_event_of_another_account_is_ignored_and_says_so() {
+    let world = World::new().await;
+    world.prepared(Flow::HostedCheckout, 1_000).await;
+    let of_account = |id: &str, account: Option<&str>| {
+        let mut event = event(id, "page_1");
+        event["account"] = json!(account);
+        event
+    };
+    let mut document = config::document();
+    document["providers"][INTENTS]["options"] = json!({ "account": "acct_ours" });
+    for (document, id, account, expected, note) in [
+        (config::document(), "evt_1", None, ProviderEventState::Applied, ""),
+        (config::document(), "evt_2", Some("acct_ours"), ProviderEventState::Ignored, "no options.account"),
+        (document.clone(), "evt_3", Some("acct_ours"), ProviderEventState::Applied, ""),
+        (
+            document.clone(),
+            "evt_4",
+            Some("acct_other"),
+            ProviderEventState::Ignored,
+            "of the account acct_other",
+        ),
+        // The account's own endpoint sends what the platform's would, and names no account.
+        (document, "evt_5", None, ProviderEventState::Applied, ""),
+    ] {
+        world.configure(document).await;
+        let asked = world.providers.records().calls.len();
+        world.webhook(INTENTS, &of_account(id, account)).await.unwrap();
+        let events = world.engine().provider_events(world.environment, None, None, 10).await.unwrap();
+        let kept = events.iter().find(|event| event.event.id == id).unwrap();
+        assert_eq!(kept.state, expected, "{id}: {}", kept.note);
+        assert!(kept.note.contains(note), "{id}: {}", kept.note);
+        let is_asked = world.providers.records().calls.len() > asked;
+        assert_eq!(is_asked, expected == ProviderEventState::Applied, "{id}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -9,6 +9,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{BankAccount, CallError, OrderFault};
 
 use super::rejection;
+use crate::metadata::forwarded;
 use crate::transfer_text::{
     ENTRY_DESCRIPTION_MAX, check_remittance, description, entry_description, holder, remittance,
 };
@@ -64,6 +65,7 @@ pub(super) fn payment_order(
     account: &BankAccount,
     originating_account: &str,
     company_name: Option<&str>,
+    forward_metadata: &[String],
 ) -> Result<Value, CallError> {
     let mut body = Map::new();
     let mut put = |name: &str, value: Value| body.insert(name.to_owned(), value);
@@ -87,6 +89,13 @@ pub(super) fn payment_order(
     }
     if let Some(text) = remittance(order, rail.remittance_max()) {
         put("remittance_information", text.into());
+    }
+    let metadata = forwarded(&order.metadata, forward_metadata);
+    if !metadata.is_empty() {
+        put(
+            "metadata",
+            metadata.into_iter().map(|(key, value)| (key, value.into())).collect::<Map<_, _>>().into(),
+        );
     }
     Ok(body.into())
 }

@@ -24,9 +24,9 @@ impl Form {
     }
 
     /// Fields inside a field.
-    pub(super) fn with_all(mut self, name: &str, fields: &[(&str, String)]) -> Self {
+    pub(super) fn with_all(mut self, name: &str, fields: &[(impl AsRef<str>, String)]) -> Self {
         for (inner, value) in fields {
-            self = self.with(&format!("{name}[{inner}]"), value);
+            self = self.with(&format!("{name}[{}]", inner.as_ref()), value);
         }
         self
     }

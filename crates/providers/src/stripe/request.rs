@@ -8,7 +8,7 @@ use tollgate_domain::{Currency, card::CardOrder, hold::CaptureMode, money::Minor
 use tollgate_engine::ports::{CallError, OrderFault};
 
 use super::form::Form;
-use crate::{failure::not_offered, text::fit};
+use crate::{failure::not_offered, metadata::forwarded, text::fit};
 
 /// Under these names the provider keeps whose payment it is.
 pub(super) const REFERENCE: &str = "tollgate_reference";
@@ -148,7 +148,7 @@ pub(super) fn intent(order: &CardOrder, options: &ProviderOptions, version: &str
         .with_some("description", order.description.as_deref())
         .with_some("receipt_email", receipt_email(order, options))
         .with_some("statement_descriptor_suffix", options.statement_descriptor_suffix.as_deref())
-        .with_all("metadata", &metadata(order))
+        .with_all("metadata", &metadata(order, options))
 }
 
 /// A session for the hosted page.
@@ -174,7 +174,7 @@ pub(super) fn session(
         .with("client_reference_id", &order.id.to_string())
         .with_some("customer_email", order.customer_email.as_deref())
         .with_all("line_items[0]", &item)
-        .with_all("metadata", &metadata(order))
+        .with_all("metadata", &metadata(order, options))
         .with_some("payment_intent_data[capture_method]", capture_method(order))
         .with_some("payment_intent_data[description]", order.description.as_deref())
         .with_some("payment_intent_data[receipt_email]", receipt_email(order, options))
@@ -183,7 +183,7 @@ pub(super) fn session(
             options.statement_descriptor_suffix.as_deref(),
         )
         // A session's metadata is not its intent's unless told.
-        .with_all("payment_intent_data[metadata]", &metadata(order))
+        .with_all("payment_intent_data[metadata]", &metadata(order, options))
         .with("expires_at", &session_end(order).to_string());
     Ok(form)
 }
@@ -240,8 +240,10 @@ fn currency(order: &CardOrder) -> String {
     order.currency.code().to_ascii_lowercase()
 }
 
-fn metadata(order: &CardOrder) -> [(&'static str, String); 2] {
-    [(REFERENCE, order.id.to_string()), (ENVIRONMENT, order.environment.to_string())]
+fn metadata(order: &CardOrder, options: &ProviderOptions) -> Vec<(String, String)> {
+    let own = [(REFERENCE, order.id.to_string()), (ENVIRONMENT, order.environment.to_string())];
+    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value));
+    own.chain(forwarded(&order.metadata, &options.forward_metadata)).collect()
 }
 
 /// The newest disputes of an intent; hardly any has more than one.

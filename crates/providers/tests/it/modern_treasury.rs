@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
-use tollgate_domain::ach::{AchProviderReport, AchProviderStatus, RecipientKind, TransferPurpose};
+use tollgate_domain::ach::{
+    AchProviderReport, AchProviderStatus, RecipientKind, TransferOrder, TransferPurpose,
+};
 use tollgate_domain::tenant::Mode;
 use tollgate_domain::{Channel, Currency, Minor};
 use tollgate_engine::ports::{
@@ -25,6 +27,19 @@ async fn sent(world: &World, channel: Channel) -> AchProviderReport {
 
 fn returned(code: &str) -> AchProviderStatus {
     AchProviderStatus::Returned { code: code.to_owned() }
+}
+
+#[tokio::test]
+async fn chosen_metadata_goes_with_the_order() {
+    let mut world = start(quick()).await;
+    world.provider.options.forward_metadata = ["payroll", "run"].map(str::to_owned).into();
+    let order =
+        TransferOrder { metadata: r#"{"run":7,"note":"ours"}"#.to_owned(), ..order(Channel::StandardAch) };
+    let sent = world.send(&order).await.outcome.unwrap();
+    let basic = data_encoding::BASE64.encode(format!("organization_simulator:{API_KEY}").as_bytes());
+    let url = format!("{}/api/payment_orders/{}", world.provider.address(), sent.transfer);
+    let shown = send("GET", &url, &[("authorization", &format!("Basic {basic}"))], String::new()).await;
+    assert_eq!(shown.unwrap().expect(200)["metadata"], json!({ "run": "7" }));
 }
 
 #[tokio::test]

@@ -146,6 +146,35 @@ async fn receipts_and_statements_are_the_same_in_both_flows() {
 }
 
 #[tokio::test]
+async fn chosen_metadata_goes_with_the_payment_in_both_flows() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    let mut provider = world.stripe.clone();
+    provider.options.forward_metadata = ["orderId", "seats", "cart"].map(str::to_owned).into();
+    let with_metadata = |flow| CardOrder {
+        metadata: r#"{"orderId":"A & 1","seats":2,"cart":{"a":1},"note":"for us alone"}"#.to_owned(),
+        ..order(flow)
+    };
+    let order = with_metadata(Flow::PaymentComponent);
+    let intent = cards.prepare(&provider, &order).await.outcome.unwrap().object;
+    let hosted_order = with_metadata(Flow::HostedCheckout);
+    let hosted = cards.prepare(&provider, &hosted_order).await.outcome.unwrap();
+    world.pay_page(&hosted.checkout_url.unwrap(), "4242424242424242").await;
+    let session = world.stripe_object(&format!("checkout/sessions/{}", hosted.object)).await;
+    let paid = world
+        .stripe_object(&format!("payment_intents/{}", session["payment_intent"].as_str().unwrap()))
+        .await;
+    let intent = world.stripe_object(&format!("payment_intents/{intent}")).await;
+    for (object, order) in [(&intent, &order), (&session, &hosted_order), (&paid, &hosted_order)] {
+        let expected = json!({
+            "tollgate_reference": order.id.to_string(), "tollgate_environment": order.environment.to_string(),
+            "orderId": "A & 1", "seats": "2",
+        });
+        assert_eq!(object["metadata"], expected);
+    }
+}
+
+#[tokio::test]
 async fn three_decimals_end_in_zero() {
     let world = start().await;
     let cards = world.stripe_cards();

@@ -342,6 +342,10 @@ fn settings() -> Value {
             "customerTokenOldestKey": integer(1, u64::from(u32::MAX)),
             "achCalendar": at("AchCalendar"),
             "checkProviderFunds": boolean(false),
+            "forwardMetadata": {
+                "type": "array", "maxItems": 40, "uniqueItems": true,
+                "items": {"type": "string", "minLength": 1, "maxLength": 40, "pattern": r"^[^\[\]]+$"},
+            },
             "feeRefund": {"type": "string", "enum": ["proportional", "full", "none"], "default": "proportional"},
             "circuit": object(
                 &[],

@@ -126,8 +126,6 @@ pub(crate) enum ComponentResponse<'a> {
         publishable_key: &'a str,
         client_secret: &'a str,
         payment_intent_id: &'a str,
-        /// The connected account that the intent belongs to: the second argument of `Stripe(…)` is then
-        /// `{stripeAccount: account}`.
         #[serde(skip_serializing_if = "Option::is_none")]
         account: Option<&'a str>,
         /// The provider's script that draws the component.

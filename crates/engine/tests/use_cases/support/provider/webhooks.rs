@@ -39,6 +39,7 @@ impl Webhooks for Reader {
             relevant: body["type"] != "ping",
             objects: text("object").into_iter().collect(),
             reference: text("reference"),
+            account: text("account"),
             names_only: text("namesOnly"),
             is_creation: body["type"] == "created",
             is_ping: body["type"] == "ping",
