@@ -1,12 +1,18 @@
 //! Reading a document's JSON strictly: a name given twice is a fault, not a silent choice of the last.
 
-use std::{cell::RefCell, fmt};
+use std::{
+    cell::{Cell, RefCell},
+    fmt,
+};
 
 use serde::{
     Deserialize, Deserializer,
     de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::{Map, Value};
+
+/// Two times twenty thousand rules have fewer values. Each costs memory many times its text.
+const MAX_VALUES: usize = 1_000_000;
 
 /// Why a text is not a document at all. Says where, and quotes nothing of the text but a field's name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -29,16 +35,24 @@ pub enum DocumentError {
         /// Counted from 1.
         column: usize,
     },
+    /// More than any document has.
+    #[error(
+        "the document has more than {MAX_VALUES} values; send fewer rules, or split them between environments"
+    )]
+    TooManyValues,
 }
 
 /// Reads a JSON text in which no object has a field twice.
 pub fn parse_document(text: &[u8]) -> Result<Value, DocumentError> {
-    let duplicate = RefCell::new(None);
+    let (duplicate, values) = (RefCell::new(None), Cell::new(0));
     let mut deserializer = serde_json::Deserializer::from_slice(text);
-    let read = Strict { duplicate: &duplicate }.deserialize(&mut deserializer);
+    let read = Strict { duplicate: &duplicate, values: &values }.deserialize(&mut deserializer);
     let read = read.and_then(|value| deserializer.end().map(|()| value));
     read.map_err(|error| {
         let (line, column) = (error.line(), error.column());
+        if values.get() > MAX_VALUES {
+            return DocumentError::TooManyValues;
+        }
         match duplicate.take() {
             Some(name) => DocumentError::Duplicate { name, line, column },
             None => DocumentError::NotJson { line, column },
@@ -49,12 +63,17 @@ pub fn parse_document(text: &[u8]) -> Result<Value, DocumentError> {
 #[derive(Clone, Copy)]
 struct Strict<'a> {
     duplicate: &'a RefCell<Option<String>>,
+    values: &'a Cell<usize>,
 }
 
 impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        self.values.set(self.values.get().saturating_add(1));
+        if self.values.get() > MAX_VALUES {
+            return Err(D::Error::custom("too many values"));
+        }
         deserializer.deserialize_any(self)
     }
 }
@@ -134,6 +153,14 @@ mod tests {
     fn a_repeated_field_is_named() {
         let fault = parse_document(br#"{"providers":{"a":1,"a":2}}"#).unwrap_err();
         assert!(fault.to_string().starts_with("the field `a` is duplicated, at line 1"), "{fault}");
+    }
+
+    #[test]
+    fn a_document_of_too_many_values_is_given_up() {
+        let list = |count: usize| format!("[{}0]", "0,".repeat(count - 2));
+        assert!(parse_document(list(MAX_VALUES).as_bytes()).is_ok());
+        let fault = parse_document(list(MAX_VALUES + 1).as_bytes()).unwrap_err();
+        assert_eq!(fault, DocumentError::TooManyValues);
     }
 
     #[test]

@@ -18,6 +18,8 @@ pub struct Console {
     /// Whoever sits at this machine may sign in without the token.
     pub(crate) is_sandbox: bool,
     pub(crate) single_sign_on: Option<SingleSignOn>,
+    /// Where browsers reach the console, which may not be under the name that a proxy asks for it by.
+    pub(crate) url: Option<String>,
 }
 
 /// The issuer people may sign in with, and where it sends them back to.
@@ -48,6 +50,7 @@ impl Console {
             attempts: attempts(),
             is_sandbox: false,
             single_sign_on: None,
+            url: None,
         }
     }
 }
@@ -57,6 +60,13 @@ impl Console {
     #[must_use]
     pub fn for_sandbox(mut self) -> Self {
         self.is_sandbox = true;
+        self
+    }
+
+    /// Takes forms from pages at this URL, also where a proxy asks under another name.
+    #[must_use]
+    pub fn reached_at(mut self, url: &str) -> Self {
+        self.url = Some(url.to_owned());
         self
     }
 

@@ -51,6 +51,7 @@ documents! {
         "operating" "Running Tollgate" "Settings, databases, health, metrics, logs and limits."
         "scaling" "Scaling" "What a request costs, how many nodes to run, and a database that survives its machine."
         "security" "Security" "How bank details, customers' data and credentials are protected, and where copies remain."
+        "questionnaire" "Questionnaires" "PCI DSS, SOC 2 and Nacha: what Tollgate does, what you must do, and where to see it."
         "mcp" "Assistants (MCP)" "Tools for an assistant that answers from your own data.";
 }
 

@@ -9,6 +9,7 @@ pub mod approval;
 pub mod audit_log;
 pub mod books;
 pub mod card;
+pub mod card_number;
 pub mod circuit;
 pub mod currency;
 pub mod customer;

@@ -1,8 +1,9 @@
 //! Applying a configuration, and reading it and its history.
 
-use std::{net::IpAddr, sync::Arc};
+use std::{net::IpAddr, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 use tollgate_configuration::{
     ConfigWarning, Configuration, Difference, StoredConfigError, ValidationErrors, diff,
 };
@@ -24,6 +25,9 @@ use crate::{
 /// How often a change is made again because another came first. Each try needs somebody else to have won, so even a
 /// crowd of writers is through by then.
 const MAX_TRIES: usize = 64;
+
+/// How long a document waits for those before it. Thousands of rules take a second or two.
+const TURN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Differences that the audit log lists of one change; the versions themselves have all of them.
 const MAX_DESCRIBED_CHANGES: usize = 100;
@@ -158,6 +162,12 @@ struct MadeChange<T> {
 }
 
 impl Engine {
+    /// A turn at reading a document that was sent and working with it, until it is dropped: a parsed document takes many times
+    /// the memory of its text, and no node has room for any number of them. `None` if those before take too long.
+    pub async fn config_turn(&self) -> Option<OwnedSemaphorePermit> {
+        timeout(TURN_TIMEOUT, Arc::clone(&self.config_turn).acquire_owned()).await.ok()?.ok()
+    }
+
     /// Puts a document in force whole, or changes nothing. With `expected`, only if that version is in force. Where the
     /// configuration asks for approvals of its changes, it waits for somebody else.
     ///

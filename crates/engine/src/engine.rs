@@ -53,6 +53,8 @@ pub struct Engine {
     pub(crate) credential_digester: Digester,
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
+    /// One configuration document is worked on at a time.
+    pub(crate) config_turn: Arc<Semaphore>,
     pub(crate) object_turns: ObjectTurns,
     pub(crate) provider_watch: ProviderWatch,
     pub(crate) instant_rails: InstantRails,
@@ -143,6 +145,7 @@ impl Engine {
             request_digester: master_key.digester("transfer requests"),
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
+            config_turn: Arc::new(Semaphore::new(1)),
             object_turns: ObjectTurns::default(),
             provider_watch: ProviderWatch::default(),
             instant_rails: InstantRails::default(),

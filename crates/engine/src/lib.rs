@@ -8,6 +8,7 @@ mod activity;
 mod approvals;
 mod audit_log;
 mod backoff;
+mod body_budget;
 mod books;
 mod card;
 mod circuit_events;
@@ -58,6 +59,7 @@ pub use ach::{
 pub use activity::ACTIVITY;
 pub use approvals::{ApprovalSubject, DecideError};
 pub use audit_log::Audited;
+pub use body_budget::{BodyBudget, BodyMeter, FREE_BODY_BYTES, NoRoomForBody};
 pub use books::{EnvironmentStatement, Statement};
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, HoldChanged, HoldError, HoldRequest, PaymentRead,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use tollgate_domain::address_range::AddressRange;
-use tollgate_engine::{AddressRateLimiter, Engine, ExternalCheck, ports::Courier};
+use tollgate_engine::{AddressRateLimiter, BodyBudget, Engine, ExternalCheck, ports::Courier};
 use tollgate_vault::AdminToken;
 
 use crate::{
@@ -20,7 +20,11 @@ pub struct App {
     pub(crate) bad_credentials: AddressRateLimiter,
     /// Which refusals of unknown callers go into the audit log.
     pub(crate) recorded_refusals: AddressRateLimiter,
+    /// What all requests under way hold of their bodies.
+    pub(crate) body_budget: Arc<BodyBudget>,
     pub(crate) metrics: Metrics,
+    /// What opens the metrics to whoever is not on this machine.
+    pub(crate) metrics_token: Option<AdminToken>,
     pub(crate) readiness: Readiness,
     pub(crate) reference: Reference,
     pub(crate) courier: Option<Arc<dyn Courier>>,
@@ -91,6 +95,13 @@ impl App {
     #[must_use]
     pub fn with_trusted_proxies(mut self, proxies: Vec<AddressRange>) -> Self {
         self.trusted_proxies = proxies;
+        self
+    }
+
+    /// Shows metrics also to whoever has this token.
+    #[must_use]
+    pub fn with_metrics_token(mut self, token: AdminToken) -> Self {
+        self.metrics_token = Some(token);
         self
     }
 

@@ -38,6 +38,8 @@ impl App {
                 RECORDED_REFUSALS_PER_SECOND,
                 RECORDED_REFUSALS_BURST,
             ),
+            body_budget: Arc::default(),
+            metrics_token: None,
             metrics: Metrics::new(
                 operations,
                 Arc::clone(engine.delivery_tally()),

@@ -155,6 +155,7 @@ fn page(said: &Said, nonce: &str) -> Response {
          form-action 'none'; frame-ancestors 'none'"
     );
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     // The address is the receipt: it is passed on to nobody.
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     headers.insert(HeaderName::from_static("x-robots-tag"), HeaderValue::from_static("noindex"));

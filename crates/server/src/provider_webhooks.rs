@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// The same whatever the reason: whoever has no secret does not learn which environments and providers there are.
+/// The same whatever the reason: the answer tells nobody without a secret which environments and providers there are.
 const NOT_VERIFIED: &str = "This webhook was not verified: there is no such provider here, or the webhook is not signed \
                             with its secret. The server's log says why.";
 
@@ -33,9 +33,16 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
     let (mut parts, body) = request.into_parts();
     let context = RequestContext::of(&parts)?;
     let location = Location::of(&mut parts, &app).await?;
-    let body = body::read_raw(&parts.headers, body, body::WEBHOOK_LIMIT).await?;
     let environment: EnvironmentId = location.path("environment")?;
     let provider: String = location.path("provider")?;
+    if !app.engine.takes_webhooks(environment, &provider) {
+        // Nothing is kept of what nobody could have signed.
+        body::skip(&parts.headers, body);
+        let error = WebhookError::Missing;
+        log_rejection(&app, &context, environment, &provider, &error);
+        return Err(error.into());
+    }
+    let body = body::read_raw(&parts.headers, body, body::WEBHOOK_LIMIT).await?;
     let headers: Vec<_> = parts
         .headers
         .iter()
@@ -44,13 +51,23 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
     let request = context.id.to_string();
     let received = app.engine.receive_webhook(environment, &provider, &headers, &body, &request).await;
     if let Err(reason @ (WebhookError::Missing | WebhookError::SignatureError(_))) = &received {
-        let known = app.engine.directory().snapshot().environment(environment).is_some();
-        // A provider's name is logged only where there is an environment that may have one of that name.
-        let provider = if known { provider.as_str() } else { "" };
-        info!(request_id = %context.id, %environment, provider, %reason, "webhook rejected");
+        log_rejection(&app, &context, environment, &provider, reason);
     }
     received?;
     respond::ok(&WebhookResponse { received: true })
+}
+
+fn log_rejection(
+    app: &SharedApp,
+    context: &RequestContext,
+    environment: EnvironmentId,
+    provider: &str,
+    reason: &WebhookError,
+) {
+    let known = app.engine.directory().snapshot().environment(environment).is_some();
+    // A provider's name is logged only where there is an environment that may have one of that name.
+    let provider = if known { provider } else { "" };
+    info!(request_id = %context.id, %environment, provider, %reason, "webhook rejected");
 }
 
 impl From<WebhookError> for ApiError {

@@ -117,7 +117,7 @@ operations! {
     "key_revoke" DELETE "/admin/v1/environments/{environment}/keys/{key}" delete keys::revoke, Some(ManageKeys);
     "config_read" GET "/admin/v1/environments/{environment}/config" get config::read, Some(Read);
     "config_replace" PUT "/admin/v1/environments/{environment}/config" put config::replace, Some(Configure);
-    "config_validate" POST "/admin/v1/environments/{environment}/config/validate" post config::validate, Some(Read);
+    "config_validate" POST "/admin/v1/environments/{environment}/config/validate" post config::validate, Some(Configure);
     "config_history" GET "/admin/v1/environments/{environment}/config/versions" get config::history, Some(Read);
     "config_version_read" GET "/admin/v1/environments/{environment}/config/versions/{version}" get config::read_version, Some(Read);
     "quote_explain" POST "/admin/v1/environments/{environment}/explain" post explain::handle, Some(Read);
@@ -273,8 +273,9 @@ impl OperationTable {
         Some(Requirement { operation: operation.name, permission: operation.permission? })
     }
 
-    /// The operation's place in [`OPERATIONS`].
+    /// The operation's place in [`OPERATIONS`]. What can be read can be asked about.
     pub(crate) fn find(&self, method: &Method, path: &str) -> usize {
+        let method = if *method == Method::HEAD { &Method::GET } else { method };
         self.of_path(path)
             .find(|(_, operation)| operation.method == *method)
             .map_or(self.unknown, |(place, _)| place)
@@ -305,6 +306,8 @@ mod tests {
         assert_eq!(name(Method::POST, QUOTE_PATH), "fee_quote");
         assert_eq!(name(Method::PUT, "/admin/v1/environments/env_1/config"), "config_replace");
         assert_eq!(name(Method::GET, "/admin/v1/environments/env_1/config"), "config_read");
+        assert_eq!(name(Method::HEAD, "/admin/v1/environments/env_1/config"), "config_read");
+        assert_eq!(name(Method::HEAD, QUOTE_PATH), "unknown");
         assert_eq!(name(Method::DELETE, "/client/v1/fees/quote"), "unknown");
         assert_eq!(name(Method::GET, "/nowhere"), "unknown");
         assert_eq!(name(Method::GET, "/docs/guides/first-payment"), "docs");
@@ -319,7 +322,7 @@ mod tests {
             let is_admin = operation.path.starts_with("/admin/");
             assert_eq!(operation.permission.is_some(), is_admin, "{}", operation.name);
             let is_read = matches!(operation.permission, Some(Read | Inspect));
-            let changes_nothing = ["config_validate", "quote_explain"].contains(&operation.name);
+            let changes_nothing = ["quote_explain"].contains(&operation.name);
             if is_read && !changes_nothing {
                 assert_eq!(operation.method, Method::GET, "{} changes something", operation.name);
             }

@@ -5,6 +5,7 @@ pub(crate) mod client_address;
 pub(crate) mod connections;
 pub(crate) mod edge;
 pub(crate) mod listen;
+pub(crate) mod metered_body;
 pub(crate) mod metrics;
 pub(crate) mod own_host;
 pub(crate) mod poll_on_wake;

@@ -175,8 +175,53 @@ async fn a_second_handle_is_refused() {
         SqliteStore::open(&link, &SqliteSettings::default()).await,
         Err(OpenError::InUse { .. })
     ));
+    // Nor by a hard link, nor after the file of the lock was removed.
+    let hard_link = folder.0.path().join("hard.db");
+    std::fs::hard_link(folder.path(), &hard_link).unwrap();
+    let error = SqliteStore::open(&hard_link, &SqliteSettings::default()).await.unwrap_err();
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    std::fs::remove_file(&hard_link).unwrap();
+    std::fs::remove_file(folder.0.path().join("tollgate.db.lock")).unwrap();
+    let error = SqliteStore::open(&folder.path(), &SqliteSettings::default()).await.unwrap_err();
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    nodes(&store).environment().await;
     drop(store);
     folder.open().await;
+}
+
+/// Whatever is written to a file without a name is lost at the next start: nothing is acknowledged.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_that_was_deleted_or_moved_takes_no_writes() {
+    async fn becomes_unavailable(store: &SqliteStore) -> StoreError {
+        let deadline = Instant::now() + Duration::from_mins(1);
+        loop {
+            match store.probe().await {
+                Err(error) => return error,
+                Ok(()) => assert!(Instant::now() < deadline, "the file is not missed"),
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let environment = nodes(&store).environment().await;
+    let moved = folder.0.path().join("moved.db");
+    std::fs::rename(folder.path(), &moved).unwrap();
+    let error = becomes_unavailable(&store).await;
+    assert!(matches!(&error, StoreError::Unavailable(reason) if reason.contains("was deleted")), "{error}");
+    let refused = store.issue_key(&nodes(&store).new_key(environment.id)).await;
+    assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+    std::fs::write(folder.path(), b"").unwrap();
+    assert!(store.probe().await.is_err(), "another file under its name is not this one");
+    std::fs::rename(&moved, folder.path()).unwrap();
+    store.probe().await.unwrap();
+    nodes(&store).key(environment.id).await;
+
+    let log = folder.0.path().join("tollgate.db-wal");
+    std::fs::remove_file(&log).unwrap();
+    becomes_unavailable(&store).await;
+    std::fs::remove_dir_all(folder.0.path()).unwrap();
+    becomes_unavailable(&store).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -75,11 +75,16 @@ pub(crate) fn app(
     let app = App::new(engine, admin_token)
         .with_courier(Arc::new(courier))
         .with_trusted_proxies(settings.trusted_proxies.clone());
+    let app = match settings.metrics_token()? {
+        Some(token) => app.with_metrics_token(token),
+        None => app,
+    };
     let app = if is_sandbox { app.with_loopback_origins() } else { app };
     let engine = Arc::clone(app.engine());
     let console_url = settings.console_url(engine.public_url()).to_owned();
     let is_https = console_url.starts_with("https://");
-    let console = Console::new(Arc::clone(&engine), admin_token, Arc::new(ApiEventBodies), is_https);
+    let console = Console::new(Arc::clone(&engine), admin_token, Arc::new(ApiEventBodies), is_https)
+        .reached_at(&console_url);
     let console = if is_sandbox { console.for_sandbox() } else { console };
     let (app, console) = match &settings.single_sign_on {
         None => (app, console),

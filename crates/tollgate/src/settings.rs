@@ -1,5 +1,6 @@
 //! Where settings come from: the environment first, then a TOML file, then the defaults.
 
+mod key_source;
 mod single_sign_on;
 
 use std::{
@@ -17,6 +18,7 @@ use tollgate_server::{Limits, TlsFiles};
 use tollgate_store::DatabaseUrl;
 use tollgate_vault::{AdminToken, MasterKey, Secret};
 
+use self::key_source::KeySource;
 use crate::failure::Failure;
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
@@ -39,7 +41,10 @@ struct File {
     database_url: Option<String>,
     admin_token: Option<String>,
     master_key: Option<String>,
+    master_key_command: Option<String>,
     master_key_previous: Option<String>,
+    master_key_previous_command: Option<String>,
+    metrics_token: Option<String>,
     oidc_issuer: Option<String>,
     oidc_client_id: Option<String>,
     oidc_client_secret: Option<String>,
@@ -81,9 +86,11 @@ pub(crate) struct ServerSettings {
     pub(crate) data_dir: PathBuf,
     pub(crate) database: DatabaseUrl,
     pub(crate) admin_token: Option<Secret>,
-    pub(crate) master_key: Option<Secret>,
+    pub(crate) master_key: Option<KeySource>,
     /// The key that is being rotated away from, or to.
-    master_key_previous: Option<Secret>,
+    master_key_previous: Option<KeySource>,
+    /// What opens the metrics from elsewhere than this machine and the admin listener.
+    metrics_token: Option<Secret>,
     pub(crate) log: String,
     /// Where traces are sent, if anywhere.
     pub(crate) collector: Option<String>,
@@ -130,10 +137,13 @@ impl ServerSettings {
             data_dir,
             database,
             admin_token: text("TOLLGATE_ADMIN_TOKEN")?.or(file.admin_token).map(Secret::new),
-            master_key: text("TOLLGATE_MASTER_KEY")?.or(file.master_key).map(Secret::new),
-            master_key_previous: text("TOLLGATE_MASTER_KEY_PREVIOUS")?
-                .or(file.master_key_previous)
-                .map(Secret::new),
+            master_key: KeySource::read("TOLLGATE_MASTER_KEY", file.master_key, file.master_key_command)?,
+            master_key_previous: KeySource::read(
+                "TOLLGATE_MASTER_KEY_PREVIOUS",
+                file.master_key_previous,
+                file.master_key_previous_command,
+            )?,
+            metrics_token: text("TOLLGATE_METRICS_TOKEN")?.or(file.metrics_token).map(Secret::new),
             log: text("TOLLGATE_LOG")?.or(file.log).unwrap_or_else(|| DEFAULT_LOG.to_owned()),
             collector: text(COLLECTOR)?
                 .or(file.otlp_endpoint)
@@ -206,19 +216,25 @@ impl ServerSettings {
 
     /// The master key, which production must have.
     pub(crate) fn required_master_key(&self) -> Result<MasterKey, Failure> {
-        let missing = "no master key is set; set TOLLGATE_MASTER_KEY (create one with `tollgate generate master-key`) \
-                       and keep it safe: without it, the secrets in the database cannot be decrypted";
-        let text = self.master_key.as_ref().ok_or_else(|| Failure::new(missing))?;
+        let missing = "no master key is set; set TOLLGATE_MASTER_KEY (create one with `tollgate generate master-key`), or \
+                       TOLLGATE_MASTER_KEY_COMMAND to a command that prints it, and keep it safe: without it, the secrets in the database cannot be decrypted";
+        let text = self.master_key.as_ref().ok_or_else(|| Failure::new(missing))?.key()?;
         let key = if self.allow_weak_master_key {
-            MasterKey::from_weak_setting(text)?
+            MasterKey::from_weak_setting(&text)?
         } else {
-            MasterKey::from_setting(text)?
+            MasterKey::from_setting(&text)?
         };
         match &self.master_key_previous {
             // A weak key is a reason to rotate it.
-            Some(previous) => Ok(key.with_previous(MasterKey::from_weak_setting(previous)?)),
+            Some(previous) => Ok(key.with_previous(MasterKey::from_weak_setting(&previous.key()?)?)),
             None => Ok(key),
         }
+    }
+
+    /// What opens the metrics, if anything but the place they are asked for at does.
+    pub(crate) fn metrics_token(&self) -> Result<Option<AdminToken>, Failure> {
+        let token = self.metrics_token.as_ref().map(AdminToken::from_setting).transpose();
+        token.map_err(|error| Failure::new(format!("TOLLGATE_METRICS_TOKEN: {error}")))
     }
 
     /// The operator's token, which production must have.

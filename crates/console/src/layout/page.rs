@@ -32,6 +32,9 @@ pub(crate) enum PageError {
     /// The store did not respond.
     #[error("The database is not responding, and nothing is known to have changed. Try again in a moment.")]
     Unavailable(String),
+    /// More is being received at once than there is room for.
+    #[error("This server is receiving too much at once, and nothing was changed. Try again in a moment.")]
+    Busy,
     /// A defect.
     #[error("Something went wrong; see the log for details.")]
     Broken(String),
@@ -72,6 +75,7 @@ impl IntoResponse for PageError {
                 error!(reason, "page not rendered: store unavailable");
                 (StatusCode::SERVICE_UNAVAILABLE, "Database unavailable")
             }
+            Self::Busy => (StatusCode::SERVICE_UNAVAILABLE, "Too much at once"),
             Self::Broken(reason) => {
                 error!(reason, "page not rendered");
                 (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong")

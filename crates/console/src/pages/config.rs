@@ -152,6 +152,7 @@ pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
     let version = form.field("version").parse().ok();
+    let _turn = signed_in.console.engine.config_turn().await.ok_or(PageError::Busy)?;
     match parse_document(form.field("document").as_bytes()) {
         Ok(document) => show_review(signed_in, environment, document, version, "routing").await,
         Err(fault) => {
@@ -201,6 +202,7 @@ pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
     let version: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
+    let _turn = signed_in.console.engine.config_turn().await.ok_or(PageError::Busy)?;
     let document = parse_document(form.field("document").as_bytes())
         .map_err(|fault| PageError::Refused(format!("{fault}.")))?;
     let saved =

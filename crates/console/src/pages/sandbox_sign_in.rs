@@ -27,7 +27,7 @@ pub(crate) async fn sign_in(
     if !console.is_sandbox {
         return Err(PageError::Missing);
     }
-    if !is_from_here(&headers) {
+    if !is_from_here(&headers, &console) {
         return Err(PageError::Refused("This form was submitted from another site.".to_owned()));
     }
     let address = peer.map(|Extension(peer)| peer);

@@ -67,7 +67,7 @@ pub(crate) async fn sign_in(
     headers: HeaderMap,
     body: Body,
 ) -> Page {
-    if !is_from_here(&headers) {
+    if !is_from_here(&headers, &console) {
         return Err(PageError::Refused("This form was submitted from another site.".to_owned()));
     }
     let fields = submitted::read(body, LARGEST).await?;
@@ -141,9 +141,27 @@ pub(super) fn with_cookie(cookie: &str, to: &str) -> Response {
     response
 }
 
-/// Only where the browser says that another site sent it; there is no session yet that could tell.
-pub(super) fn is_from_here(headers: &HeaderMap) -> bool {
-    headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none")
+/// Whether the form may have been sent from one of our pages; there is no session yet that could tell. Browsers say where a
+/// form comes from in one way or another; what says nothing is a program, which nobody is tricked into running.
+pub(super) fn is_from_here(headers: &HeaderMap, console: &Console) -> bool {
+    is_same_origin_form(headers, console.url.as_deref())
+}
+
+fn is_same_origin_form(headers: &HeaderMap, console_url: Option<&str>) -> bool {
+    let is_same_site =
+        headers.get("sec-fetch-site").is_none_or(|site| site == "same-origin" || site == "none");
+    let authority =
+        |url: &str| url.split_once("://").map(|(_, rest)| rest.split('/').next().unwrap_or(rest).to_owned());
+    let own = [
+        headers.get(header::HOST).and_then(|host| host.to_str().ok()).map(str::to_owned),
+        console_url.and_then(authority),
+    ];
+    let is_own = |from: &HeaderValue| {
+        let from = from.to_str().ok().and_then(authority);
+        from.is_some_and(|from| own.iter().flatten().any(|own| own.eq_ignore_ascii_case(&from)))
+    };
+    // A page without an origin says `null`, and is none of ours.
+    is_same_site && headers.get(header::ORIGIN).or_else(|| headers.get(header::REFERER)).is_none_or(is_own)
 }
 
 /// A path of these pages, or nothing: nobody is sent elsewhere by a link to the sign-in.
@@ -156,6 +174,33 @@ pub(super) fn own_path(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn forms_of_other_sites_are_told_by_any_sign() {
+        let taken = |sent: &[(&'static str, &'static str)]| {
+            let headers = sent.iter().map(|(name, value)| {
+                (name.parse::<http::HeaderName>().unwrap(), HeaderValue::from_static(value))
+            });
+            let host = (header::HOST, HeaderValue::from_static("10.0.0.7:8080"));
+            is_same_origin_form(&headers.chain([host]).collect(), Some("https://pay.example.com"))
+        };
+        assert!(taken(&[]));
+        assert!(taken(&[("origin", "http://10.0.0.7:8080"), ("sec-fetch-site", "same-origin")]));
+        assert!(taken(&[("origin", "https://pay.example.com")]));
+        assert!(taken(&[("referer", "https://pay.example.com/console/sign-in?next=x")]));
+        for sign in [
+            ("sec-fetch-site", "cross-site"),
+            ("sec-fetch-site", "same-site"),
+            ("origin", "https://evil.example"),
+            ("origin", "https://pay.example.com.evil.example"),
+            ("origin", "https://pay.example.com:8443"),
+            ("origin", "null"),
+            ("referer", "https://evil.example/https://pay.example.com/"),
+        ] {
+            assert!(!taken(&[sign]), "{sign:?}");
+        }
+        assert!(!taken(&[("origin", "https://evil.example"), ("referer", "https://pay.example.com/")]));
+    }
 
     #[test]
     fn nobody_is_sent_elsewhere() {

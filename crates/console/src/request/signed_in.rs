@@ -1,6 +1,6 @@
 //! What every page begins with: somebody signed in, and the environment they look at.
 
-use std::{collections::HashMap, net::IpAddr};
+use std::{collections::HashMap, net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, OriginalUri, Path},
@@ -12,7 +12,7 @@ use tollgate_domain::{
     id::{EnvironmentId, RequestId},
     people::{Denied, Identity, Permission, Place},
 };
-use tollgate_engine::{Audited, EnvironmentView, Origin};
+use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin};
 
 use crate::{
     layout::{format::shortened, frame::Frame, page::PageError},
@@ -26,7 +26,7 @@ pub(crate) struct SignedIn {
     pub(crate) session: Session,
     pub(crate) identity: Identity,
     /// What the page asks for.
-    permission: Permission,
+    pub(super) permission: Permission,
     request: String,
     address: Option<IpAddr>,
     params: HashMap<String, String>,
@@ -105,6 +105,9 @@ impl FromRequestParts<SharedConsole> for SignedIn {
             recorded.map_err(|error| Anonymous::Refused(error.into()))?;
             return Err(Anonymous::Refused(PageError::Forbidden));
         }
+        if let Some(meter) = parts.extensions.get::<Arc<BodyMeter>>() {
+            meter.recognize();
+        }
         let params = Path::<HashMap<String, String>>::from_request_parts(parts, console).await;
         let query = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
@@ -153,7 +156,7 @@ impl SignedIn {
     }
 
     /// The environment with the current configuration.
-    pub(crate) fn view(&self, id: EnvironmentId) -> Result<std::sync::Arc<EnvironmentView>, PageError> {
+    pub(crate) fn view(&self, id: EnvironmentId) -> Result<Arc<EnvironmentView>, PageError> {
         let snapshot = self.console.engine.directory().snapshot();
         let view = snapshot.environment(id).cloned().ok_or(PageError::Missing)?;
         self.require(self.permission, Place::Organization(view.environment.organization))?;

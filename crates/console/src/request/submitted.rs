@@ -8,6 +8,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use tokio::time::timeout;
+use tollgate_domain::{card_number::holds_card_number, people::Permission};
+use tollgate_engine::NoRoomForBody;
 
 use crate::{
     layout::page::PageError,
@@ -19,7 +21,11 @@ use crate::{
 };
 
 /// A configuration of thousands of rules fits, each letter of it written as three.
-const LARGEST: usize = 8 * 1024 * 1024;
+const LARGEST_DOCUMENT: usize = 8 * 1024 * 1024;
+/// Other forms have a few short fields.
+const LARGEST: usize = 64 * 1024;
+/// Fields that people write what they like in.
+const TEXTS: [&str; 3] = ["name", "description", "note"];
 /// How long a form may be on its way.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -51,11 +57,21 @@ impl FromRequest<SharedConsole> for Submitted {
         let (mut parts, body) = request.into_parts();
         let signed_in =
             SignedIn::from_request_parts(&mut parts, console).await.map_err(InvalidForm::Anonymous)?;
-        let fields = read(body, LARGEST).await.map_err(InvalidForm::Page)?;
+        let is_configuring = signed_in.permission == Permission::Configure;
+        let largest = if is_configuring { LARGEST_DOCUMENT } else { LARGEST };
+        let fields = read(body, largest).await.map_err(InvalidForm::Page)?;
         let sent = fields.iter().find(|(name, _)| name == "csrf").map_or("", |(_, value)| value.as_str());
         if !is_own_form(&signed_in.session, sent) {
             return Err(InvalidForm::Page(PageError::Refused(
                 "This form does not belong to your session. Go back, reload the page and submit it again."
+                    .to_owned(),
+            )));
+        }
+        let is_text = |name: &str| TEXTS.contains(&name);
+        if fields.iter().any(|(name, value)| is_text(name) && holds_card_number(value)) {
+            return Err(InvalidForm::Page(PageError::Refused(
+                "The text contains a card number, which must not be stored here. Nothing was changed; remove it and \
+                 submit the form again."
                     .to_owned(),
             )));
         }
@@ -66,8 +82,9 @@ impl FromRequest<SharedConsole> for Submitted {
 /// The fields of a form of at most so many bytes.
 pub(crate) async fn read(body: Body, largest: usize) -> Result<Vec<(String, String)>, PageError> {
     let lost = || PageError::Refused("The form is too large or incomplete. Nothing was changed.".to_owned());
+    let bytes = timeout(BODY_TIMEOUT, to_bytes(body, largest)).await.map_err(|_| lost())?;
     let bytes =
-        timeout(BODY_TIMEOUT, to_bytes(body, largest)).await.map_err(|_| lost())?.map_err(|_| lost())?;
+        bytes.map_err(|error| if NoRoomForBody::caused(&error) { PageError::Busy } else { lost() })?;
     Ok(form_urlencoded::parse(&bytes).into_owned().collect())
 }
 

@@ -79,6 +79,13 @@ impl Engine {
         format!("{}/webhooks/v1/{environment}/{provider}", self.options.public_url)
     }
 
+    /// Whether there is such a provider in such an environment, so that a webhook of it is worth reading.
+    pub fn takes_webhooks(&self, environment: EnvironmentId, provider_name: &str) -> bool {
+        let view = self.view(environment);
+        let provider = view.as_ref().and_then(|view| view.configuration.providers.get(provider_name));
+        provider.is_some_and(|it| self.adapters.capabilities(it.adapter).webhooks.is_some())
+    }
+
     /// Checks and stores a webhook. Once this returns it was or will be applied, here or on another node; the same event
     /// twice is stored once. One that needs no answer of the provider is stored with what it leads to.
     pub async fn receive_webhook(

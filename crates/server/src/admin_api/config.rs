@@ -4,9 +4,11 @@
 //! `If-Match` makes a change conditional on it.
 
 use axum::body::Body;
+use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
 use serde::Serialize;
 use serde_json::Value;
+use tokio::sync::OwnedSemaphorePermit;
 use tollgate_configuration::ConfigWarning;
 use tollgate_engine::{ConfigDocument, ConfigureError, Configured, ports::ConfigVersionSummary};
 use utoipa::ToSchema;
@@ -114,7 +116,9 @@ pub(crate) async fn history(operator: Operator) -> ApiResult {
 pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
     let expected = expected_version(&operator.headers)?;
-    let document = sent_document(&operator, body).await?;
+    let body = sent_document(&operator, body).await?;
+    let _turn = turn(&operator).await?;
+    let document = parsed(&operator, body).await?;
     let applied =
         operator.app.engine.put_config(environment, document, expected, operator.origin.clone()).await?;
     let (actor, warnings) =
@@ -134,7 +138,9 @@ pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
 /// Says what a `PUT` of the same body would say of its faults, and changes nothing.
 pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.path("environment")?;
-    let document = sent_document(&operator, body).await?;
+    let body = sent_document(&operator, body).await?;
+    let _turn = turn(&operator).await?;
+    let document = parsed(&operator, body).await?;
     let checked = operator.app.engine.check_config(environment, document).await?;
     let answer = CheckedResponse {
         version: checked.version,
@@ -145,8 +151,19 @@ pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
     with_version(respond::ok(&answer), checked.version)
 }
 
-async fn sent_document(operator: &Operator, body: Body) -> Result<Value, ApiError> {
-    let body = body::read_json(&operator.headers, body, body::ADMIN_LIMIT).await?;
+/// Whoever looks after a few organizations needs no document for all of them.
+async fn sent_document(operator: &Operator, body: Body) -> Result<Bytes, ApiError> {
+    let is_limited = operator.identity.organizations().is_some();
+    let most = if is_limited { body::LIMITED_ADMIN_LIMIT } else { body::ADMIN_LIMIT };
+    body::read_json(&operator.headers, body, most).await
+}
+
+/// Taken once the document is here, so that nobody waits for a slow sender.
+async fn turn(operator: &Operator) -> Result<OwnedSemaphorePermit, ApiError> {
+    operator.app.engine.config_turn().await.ok_or_else(ApiError::busy)
+}
+
+async fn parsed(operator: &Operator, body: Bytes) -> Result<Value, ApiError> {
     // A document of many thousand rules takes milliseconds to parse, which belong on a thread of their own.
     let host = operator.app.engine.host();
     let parsing = host.compute(move || tollgate_configuration::parse_document(&body));

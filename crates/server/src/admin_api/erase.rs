@@ -71,7 +71,7 @@ fn read(body: &[u8]) -> Result<CustomerName, ApiError> {
     let body: EraseBody<'_> = body::parse_object(body)?;
     let mut errors = FieldErrors::default();
     let external_id = body.external_customer_id.and_then(|id| {
-        fields::required_text("externalCustomerId", Some(id), MAX_EXTERNAL_ID_LENGTH, &mut errors)
+        fields::required_id("externalCustomerId", Some(id), MAX_EXTERNAL_ID_LENGTH, &mut errors)
     });
     let email = fields::email("email", body.email, &mut errors);
     if errors.is_empty() && external_id.is_none() && email.is_none() {

@@ -1,6 +1,6 @@
 //! What every admin handler begins with: an operator who may do what is asked, the request's path and query.
 
-use std::str::FromStr;
+use std::{str::FromStr, sync::Arc};
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, StatusCode, request::Parts};
@@ -10,7 +10,7 @@ use tollgate_domain::{
     id::{ApplicationId, EnvironmentId, OrganizationId},
     people::{Denied, Identity, Place},
 };
-use tollgate_engine::{Audited, Origin};
+use tollgate_engine::{Audited, BodyMeter, Origin};
 use tracing::warn;
 
 use crate::{
@@ -55,6 +55,9 @@ impl FromRequestParts<SharedApp> for Operator {
             record_refusal(app, error, &origin, requirement).await;
         }
         let (identity, location) = admitted?;
+        if let Some(meter) = parts.extensions.get::<Arc<BodyMeter>>() {
+            meter.recognize();
+        }
         Ok(Self { app: app.clone(), origin, identity, headers: parts.headers.clone(), location })
     }
 }

@@ -175,7 +175,7 @@ fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
     let body: MoveBody<'_> = body::parse_object(body)?;
     let mut errors = FieldErrors::default();
     let amount = fields::amount("amountMinor", body.amount_minor, &mut errors);
-    let reference = fields::required_text("reference", body.reference, MAX_REFERENCE_LENGTH, &mut errors);
+    let reference = fields::required_id("reference", body.reference, MAX_REFERENCE_LENGTH, &mut errors);
     fields::complete(errors, amount.map(Minor::from).zip(reference))
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, request::Parts};
-use tollgate_domain::id::KeyId;
-use tollgate_engine::{Engine, EnvironmentView};
+use tollgate_domain::{id::KeyId, tenant::KeyKind};
+use tollgate_engine::{BodyMeter, Engine, EnvironmentView};
 
 use crate::{
     app::SharedApp,
@@ -67,6 +67,12 @@ impl Caller {
         let (view, key) = {
             let snapshot = app.engine.directory().snapshot();
             let key = authenticate(app, &snapshot, &parts.headers, &context, access)?;
+            // A publishable key is anybody's.
+            if key.kind == KeyKind::Secret
+                && let Some(meter) = parts.extensions.get::<Arc<BodyMeter>>()
+            {
+                meter.recognize();
+            }
             (Arc::clone(&key.environment), key.id)
         };
         Ok(Self {

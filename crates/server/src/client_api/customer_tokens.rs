@@ -107,7 +107,7 @@ fn read(bytes: &[u8], headers: &HeaderMap) -> Result<(Customer, Option<String>),
     let body: TokenBody<'_> = body::parse_object(bytes)?;
     let mut errors = FieldErrors::default();
     let external_id =
-        fields::required_text("externalCustomerId", body.external_customer_id, MAX_ID_LENGTH, &mut errors);
+        fields::required_id("externalCustomerId", body.external_customer_id, MAX_ID_LENGTH, &mut errors);
     let email = fields::required_email("email", body.email, &mut errors);
     let first_name = fields::required_text("firstName", body.first_name, MAX_NAME_LENGTH, &mut errors);
     let last_name = fields::required_text("lastName", body.last_name, MAX_NAME_LENGTH, &mut errors);

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 
 use axum::{
-    Extension,
+    BoxError, Extension,
     body::Body,
     extract::{Request, State},
 };
@@ -59,7 +59,7 @@ pub(crate) async fn answer<B>(
     body: B,
 ) -> (ApiResult, CallNotes)
 where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
     let body = body::read_json(headers, body, body::CLIENT_LIMIT).await;
     call_notes::collected(|| decide(app, context, headers, body))

@@ -251,6 +251,7 @@ fn read_remittance(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
     match compact(raw.get()) {
         Err(fault) => errors.add(FIELD, fault.to_string()),
         Ok(compact) if compact.holds_secret => errors.add(FIELD, SECRET_KEY_RULE),
+        Ok(compact) if compact.holds_card_number => errors.add_card_number(FIELD),
         Ok(compact) if compact.text.len() <= most => Some(compact.text),
         Ok(_) => errors
             .add(FIELD, "must be a string of at most 1000 characters or a JSON object of at most 4096 bytes"),

@@ -2,6 +2,7 @@
 
 use std::{collections::HashSet, fmt};
 
+use tollgate_domain::card_number::holds_card_number;
 use tollgate_vault::contains_secret_key;
 
 /// Nested deeper, it would be refused by other readers.
@@ -14,6 +15,8 @@ pub(crate) struct CompactJson {
     pub(crate) text: String,
     /// Whether one of this service's secret keys is in any of its texts.
     pub(crate) holds_secret: bool,
+    /// Whether a card number is in any of its texts and numbers.
+    pub(crate) holds_card_number: bool,
 }
 
 /// Why a value is not kept.
@@ -44,7 +47,11 @@ enum Open {
 
 /// Makes `json`, whose syntax a parser has checked, compact.
 pub(crate) fn compact(json: &str) -> Result<CompactJson, JsonError> {
-    let mut made = CompactJson { text: String::with_capacity(json.len()), holds_secret: false };
+    let mut made = CompactJson {
+        text: String::with_capacity(json.len()),
+        holds_secret: false,
+        holds_card_number: false,
+    };
     let mut open: Vec<Open> = Vec::new();
     let mut rest = json;
     while let Some(first) = rest.chars().next() {
@@ -60,6 +67,7 @@ pub(crate) fn compact(json: &str) -> Result<CompactJson, JsonError> {
             '"' => {
                 let text: String = serde_json::from_str(token).map_err(|_| JsonError::Unicode)?;
                 made.holds_secret |= contains_secret_key(&text);
+                made.holds_card_number |= holds_card_number(&text);
                 match serde_json::to_string(&text) {
                     Ok(shortest) if token.contains('\\') => made.text.push_str(&shortest),
                     _ => made.text.push_str(token),
@@ -80,7 +88,7 @@ pub(crate) fn compact(json: &str) -> Result<CompactJson, JsonError> {
                 }
             }
             _ if !is_in_range(token) => return Err(JsonError::Number),
-            _ => {}
+            _ => made.holds_card_number |= holds_card_number(token),
         }
         if open.len() > DEEPEST {
             return Err(JsonError::TooDeep);
@@ -125,7 +133,9 @@ mod tests {
             (r#""\u0000\n""#, r#""\u0000\n""#),
         ] {
             let made = compact(json).unwrap();
-            assert_eq!(made, CompactJson { text: expected.to_owned(), holds_secret: false }, "{json}");
+            let expected =
+                CompactJson { text: expected.to_owned(), holds_secret: false, holds_card_number: false };
+            assert_eq!(made, expected, "{json}");
             let read = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
             assert_eq!(read(json), read(&made.text));
         }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::{BoxError, body::Body};
 use bytes::{Bytes, BytesMut};
 use futures_util::FutureExt;
 use http::{HeaderMap, header};
@@ -10,6 +10,7 @@ use http_body::Body as _;
 use http_body_util::BodyExt;
 use serde::Deserialize;
 use tokio::time::{Instant, timeout, timeout_at};
+use tollgate_engine::NoRoomForBody;
 
 use crate::{
     request::unknown_fields,
@@ -20,9 +21,11 @@ use crate::{
 pub(crate) const CLIENT_LIMIT: usize = 64 * 1024;
 /// The most an operator may send: a configuration with tens of thousands of rules.
 pub(crate) const ADMIN_LIMIT: usize = 16 * 1024 * 1024;
+/// The same for one whose role holds in some organizations only.
+pub(crate) const LIMITED_ADMIN_LIMIT: usize = 4 * 1024 * 1024;
 
 /// The most a provider may send as a webhook.
-pub(crate) const WEBHOOK_LIMIT: usize = 512 * 1024;
+pub(crate) const WEBHOOK_LIMIT: usize = 128 * 1024;
 
 /// How long a body may take to arrive.
 const ARRIVAL_LIMIT: Duration = Duration::from_secs(20);
@@ -34,7 +37,7 @@ const DISCARD_TIME: Duration = Duration::from_secs(5);
 /// Reads a JSON body: 415 for another content type, 413 above `most` bytes, 408 when it does not arrive.
 pub(crate) async fn read_json<B>(headers: &HeaderMap, body: B, most: usize) -> Result<Bytes, ApiError>
 where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
     let is_json = headers.get(header::CONTENT_TYPE).is_some_and(|value| is_json(value.as_bytes()));
     let read = read(headers, body, most).await;
@@ -64,9 +67,17 @@ pub(crate) async fn read_raw(headers: &HeaderMap, body: Body, most: usize) -> Re
     read(headers, body, most).await
 }
 
+/// Leaves a body unread that nothing will be done with.
+pub(crate) fn skip(headers: &HeaderMap, body: Body) {
+    // A sender that waits for permission has sent nothing.
+    if !headers.contains_key(header::EXPECT) {
+        discard(body);
+    }
+}
+
 async fn read<B>(headers: &HeaderMap, mut body: B, most: usize) -> Result<Bytes, ApiError>
 where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
     let announced = body.size_hint().lower();
     if usize::try_from(announced).map_or(true, |announced| announced > most) {
@@ -87,7 +98,14 @@ where
             timeout_at(deadline, body.frame()).await.map_err(|_| ApiError::body_too_slow())?
         };
         let Some(frame) = frame else { break };
-        let frame = frame.map_err(|_| ApiError::malformed("The body ended early."))?;
+        let frame = match frame.map_err(Into::into) {
+            Ok(frame) => frame,
+            Err(error) if NoRoomForBody::caused(&*error) => {
+                discard(body);
+                return Err(ApiError::busy());
+            }
+            Err(_) => return Err(ApiError::malformed("The body ended early.")),
+        };
         if let Ok(data) = frame.into_data()
             && collected.take(data).is_err()
         {
@@ -104,7 +122,7 @@ where
 /// Reads what is left of a body beside its answer, within bounds.
 fn discard<B>(mut body: B)
 where
-    B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
+    B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
     tokio::spawn(async move {
         let mut discarded = 0_usize;

@@ -4,12 +4,15 @@ use std::{borrow::Cow, ops::RangeInclusive};
 
 use serde_json::value::RawValue;
 use tollgate_configuration::EnvironmentSettings;
-use tollgate_domain::{Currency, PaymentMethod, Principal, Timestamp};
+use tollgate_domain::{Currency, PaymentMethod, Principal, Timestamp, card_number::holds_card_number};
 use tollgate_vault::contains_secret_key;
 
 use crate::{
     json::text::JsonText,
-    response::error::{ApiError, Detail},
+    response::{
+        error::{ApiError, Detail},
+        error_code::ErrorCode,
+    },
 };
 
 /// A field of a request body: absent, null, or a value not yet looked at.
@@ -22,31 +25,43 @@ const RETURN_URL_RULE: &str =
 /// Of a text that must not be kept, nor sent on.
 pub(crate) const SECRET_KEY_RULE: &str =
     "contains one of this service's secret keys; remove it and rotate the key";
+/// Of a text that must never be stored, nor repeated.
+const CARD_NUMBER_RULE: &str = "contains a card number, which must not be sent here; remove it";
 const MAX_EMAIL_LENGTH: usize = 254;
 const MAX_URL_LENGTH: usize = 2_000;
 
 /// Collects what is wrong with a request.
 #[derive(Debug, Default)]
-pub(crate) struct FieldErrors(Vec<Detail>);
+pub(crate) struct FieldErrors {
+    details: Vec<Detail>,
+    has_card_number: bool,
+}
 
 impl FieldErrors {
     /// Notes a fault; the `None` stands in for the value that could not be read.
     pub(crate) fn add<T>(&mut self, field: &'static str, message: impl Into<Cow<'static, str>>) -> Option<T> {
-        self.0.push(Detail { field: field.into(), message: message.into() });
+        self.details.push(Detail { field: field.into(), message: message.into() });
         None
+    }
+
+    /// Notes that a field holds a card number, which is said by a code of its own.
+    pub(crate) fn add_card_number<T>(&mut self, field: &'static str) -> Option<T> {
+        self.has_card_number = true;
+        self.add(field, CARD_NUMBER_RULE)
     }
 
     /// The error to answer, once every field has been looked at.
     pub(crate) fn into_error(self) -> ApiError {
-        ApiError::invalid(self.0)
+        ApiError::invalid(self.details)
+            .coded(|code| if self.has_card_number { ErrorCode::CardDataNotAllowed } else { code })
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.len()
+        self.details.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.details.is_empty()
     }
 }
 
@@ -115,6 +130,17 @@ pub(crate) fn required_text(
     most: usize,
     errors: &mut FieldErrors,
 ) -> Option<String> {
+    let text = required_id(field, raw, most, errors)?;
+    if holds_card_number(&text) { errors.add_card_number(field) } else { Some(text) }
+}
+
+/// The same for an ID of the caller's own, which may be a number of any length.
+pub(crate) fn required_id(
+    field: &'static str,
+    raw: Raw<'_>,
+    most: usize,
+    errors: &mut FieldErrors,
+) -> Option<String> {
     let Some(raw) = raw else { return errors.add(field, "is required") };
     let is_right = |text: &str| {
         !text.trim().is_empty() && text.chars().count() <= most && !text.chars().any(char::is_control)
@@ -138,6 +164,7 @@ pub(crate) fn optional_text(
     let is_strange = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t');
     match JsonText::of(raw) {
         JsonText::String(text) if contains_secret_key(&text) => errors.add(field, SECRET_KEY_RULE),
+        JsonText::String(text) if holds_card_number(&text) => errors.add_card_number(field),
         JsonText::String(text) if text.chars().count() <= most && !text.contains(is_strange) => {
             Some(text.into_owned()).filter(|text| !text.is_empty())
         }
@@ -264,7 +291,7 @@ mod tests {
     ) -> Result<T, Vec<Detail>> {
         let raw: &RawValue = serde_json::from_str(json).unwrap();
         let mut errors = FieldErrors::default();
-        reader(Some(raw), &mut errors).ok_or(errors.0)
+        reader(Some(raw), &mut errors).ok_or(errors.details)
     }
 
     #[test]

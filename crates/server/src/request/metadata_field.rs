@@ -7,7 +7,10 @@ use serde::{
     de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
-use tollgate_domain::metadata::{Metadata, MetadataValue};
+use tollgate_domain::{
+    card_number::holds_card_number,
+    metadata::{Metadata, MetadataValue},
+};
 use tollgate_vault::contains_secret_key;
 
 use crate::{
@@ -24,12 +27,17 @@ const MAX_BYTES: usize = 16 * 1024;
 /// What stands under `metadata`. What is wrong with it is kept until all fields are judged.
 pub(crate) enum MetadataField {
     /// The pairs of an object.
-    Object { pairs: Vec<(String, MetadataValue)>, holds_secret: bool, fault: Option<JsonError> },
+    Object {
+        pairs: Vec<(String, MetadataValue)>,
+        holds_secret: bool,
+        holds_card_number: bool,
+        fault: Option<JsonError>,
+    },
     /// Anything else.
     Other,
 }
 
-/// An object of at most 16 KiB without any of this service's secret keys in it; `body` is what it was read from.
+/// An object of at most 16 KiB without any of this service's secret keys or a card number in it; `body` is what it was read from.
 pub(crate) fn metadata(
     field: Option<MetadataField>,
     body: &[u8],
@@ -43,6 +51,7 @@ pub(crate) fn metadata(
         None => Some(Metadata::default()),
         Some(MetadataField::Other) => errors.add(FIELD, "must be a JSON object"),
         Some(MetadataField::Object { holds_secret: true, .. }) => errors.add(FIELD, SECRET_KEY_RULE),
+        Some(MetadataField::Object { holds_card_number: true, .. }) => errors.add_card_number(FIELD),
         Some(MetadataField::Object { fault: Some(fault), .. }) => errors.add(FIELD, fault.to_string()),
         Some(MetadataField::Object { pairs, .. }) => {
             let given = pairs.len();
@@ -93,15 +102,18 @@ impl<'de> Visitor<'de> for FieldVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<MetadataField, A::Error> {
-        let (mut pairs, mut holds_secret, mut fault) = (Vec::new(), false, None);
+        let (mut pairs, mut holds_secret, mut holds_card, mut fault) = (Vec::new(), false, false, None);
         while let Some((key, raw)) = map.next_entry::<String, &RawValue>()? {
             holds_secret |= contains_secret_key(&key);
+            holds_card |= holds_card_number(&key);
             let value = match JsonText::of(raw) {
                 JsonText::String(text) => {
                     holds_secret |= contains_secret_key(&text);
+                    holds_card |= holds_card_number(&text);
                     MetadataValue::Scalar(text.into_owned())
                 }
                 JsonText::Number(digits) => {
+                    holds_card |= holds_card_number(digits);
                     if !is_in_range(digits) {
                         fault = Some(JsonError::Number);
                     }
@@ -115,7 +127,10 @@ impl<'de> Visitor<'de> for FieldVisitor {
                 }
                 JsonText::Object(text) | JsonText::Array(text) => {
                     match compact(text) {
-                        Ok(compact) => holds_secret |= compact.holds_secret,
+                        Ok(compact) => {
+                            holds_secret |= compact.holds_secret;
+                            holds_card |= compact.holds_card_number;
+                        }
                         Err(found) => fault = Some(found),
                     }
                     MetadataValue::Composite
@@ -123,7 +138,7 @@ impl<'de> Visitor<'de> for FieldVisitor {
             };
             pairs.push((key, value));
         }
-        Ok(MetadataField::Object { pairs, holds_secret, fault })
+        Ok(MetadataField::Object { pairs, holds_secret, holds_card_number: holds_card, fault })
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<MetadataField, A::Error> {
@@ -199,6 +214,22 @@ mod tests {
             let said = read(&json).unwrap_err();
             assert!(said.contains("secret keys") && !said.contains(key), "{json}: {said}");
         }
+    }
+
+    #[test]
+    fn card_numbers_in_metadata_are_found_however_they_hide() {
+        for json in [
+            r#"{"a":"4111 1111 1111 1111"}"#,
+            r#"{"a":4111111111111111}"#,
+            r#"{"4111-1111-1111-1111":1}"#,
+            r#"{"a":{"b":["x 411111111111\u0031111"]}}"#,
+            r#"{"a":[4111111111111111]}"#,
+            r#"{"a":{"4111111111111111":null}}"#,
+        ] {
+            let said = read(json).unwrap_err();
+            assert!(said.contains("a card number") && !said.contains("1111"), "{json}: {said}");
+        }
+        assert!(read(r#"{"a":"ord_4111111111111111","b":4111111111111112}"#).is_ok());
     }
 
     #[test]

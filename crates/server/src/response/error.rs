@@ -94,6 +94,12 @@ impl ApiError {
         Self::malformed(message).with_details(details)
     }
 
+    /// The same failure under another code.
+    #[must_use]
+    pub(crate) fn coded(self, code: impl FnOnce(ErrorCode) -> ErrorCode) -> Self {
+        self.with(|it| it.code = code(it.code))
+    }
+
     /// The same failure with these fields named.
     #[must_use]
     pub(crate) fn with_details(self, details: Vec<Detail>) -> Self {
@@ -140,6 +146,15 @@ impl ApiError {
     pub(crate) fn body_too_slow() -> Self {
         let message = "The body did not arrive in time; send the request again.";
         Self::new(ErrorCode::RequestTimeout, message).with(|it| it.close = true)
+    }
+
+    /// More is being received at once than this node has room for.
+    pub(crate) fn busy() -> Self {
+        let message = "This server is receiving too much at once; nothing was done. Send the request again.";
+        Self::new(ErrorCode::ServerBusy, message).with(|it| {
+            it.retry_after = Some(Duration::from_secs(1));
+            it.close = true;
+        })
     }
 
     pub(crate) fn rate_limited(message: &'static str, retry_after: Duration) -> Self {

@@ -51,6 +51,9 @@ error_codes! {
         MalformedRequest "malformed_request":
             "The request's first line or headers are not valid HTTP/1.1.",
             "Correct the client; a proxy or a hand-written request is usually the cause.";
+        CardDataNotAllowed "card_data_not_allowed":
+            "A text field contains a card number: 13 to 19 digits that pass the Luhn check. Nothing was stored or logged of it.",
+            "Remove the number from the field; card details go from the customer's browser to the provider only.";
     }
     UNAUTHORIZED {
         Unauthenticated "unauthenticated":
@@ -162,7 +165,7 @@ error_codes! {
     }
     PAYLOAD_TOO_LARGE {
         BodyTooLarge "body_too_large":
-            "The body is larger than the limit: 64 KiB, or 16 MiB for a configuration.",
+            "The body is larger than the limit: 64 KiB, 128 KiB for a webhook, or 16 MiB for a configuration (4 MiB where the role is limited to some organizations).",
             "Send less.";
     }
     URI_TOO_LONG {
@@ -199,6 +202,9 @@ error_codes! {
             "Report it with the request ID. A transfer can safely be sent again with the same key.";
     }
     SERVICE_UNAVAILABLE {
+        ServerBusy "server_busy":
+            "This server is receiving more large bodies at once than it has room for, or is busy with another configuration document. Nothing was done.",
+            "Send the request again after `Retry-After`.";
         ProviderNotConfigured "provider_not_configured":
             "The selected provider has no credentials or funding details, or rejects them.",
             "Ask an operator to complete the provider's configuration; the message says what is missing.";

@@ -6,6 +6,8 @@ use http::HeaderMap;
 use tollgate_domain::address_range::AddressRange;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
+/// What proxies add to what they pass on.
+const FORWARDED: [&str; 4] = [FORWARDED_FOR, "forwarded", "via", "x-real-ip"];
 
 /// The address of whoever sent the request. Proxies add the address they were called from at the end of
 /// `X-Forwarded-For`; what one says is believed only if it is trusted itself, so the list is read from its end up to the
@@ -28,6 +30,14 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[Addre
     client
 }
 
+/// Whether a program on this machine asks, rather than a proxy on this machine for somebody else.
+pub(crate) fn is_on_this_machine(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> bool {
+    let is_proxy = trusted.iter().any(|range| range.contains(peer));
+    peer.to_canonical().is_loopback()
+        && !is_proxy
+        && !FORWARDED.iter().any(|name| headers.contains_key(*name))
+}
+
 /// An address; some proxies write the port behind it.
 fn address_of(hop: &str) -> Option<IpAddr> {
     let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
@@ -48,6 +58,22 @@ mod tests {
             headers.append(FORWARDED_FOR, HeaderValue::from_static(value));
         }
         client_address(peer.parse().unwrap(), &headers, &trusted).to_string()
+    }
+
+    #[test]
+    fn what_a_proxy_passes_on_does_not_come_from_this_machine() {
+        let asked = |peer: &str, header: Option<&'static str>, trusted: &[AddressRange]| {
+            let headers = header.map(|name| (name.parse().unwrap(), HeaderValue::from_static("x")));
+            is_on_this_machine(peer.parse().unwrap(), &headers.into_iter().collect(), trusted)
+        };
+        assert!(
+            asked("127.0.0.1", None, &[]) && asked("::1", None, &[]) && asked("::ffff:127.0.0.1", None, &[])
+        );
+        assert!(!asked("192.0.2.1", None, &[]));
+        assert!(!asked("127.0.0.1", None, &["127.0.0.0/8".parse().unwrap()]), "the address of a proxy");
+        for header in FORWARDED {
+            assert!(!asked("127.0.0.1", Some(header), &[]), "{header}");
+        }
     }
 
     #[test]

@@ -50,8 +50,8 @@ impl Connections {
         Arc::new(Self { most_per_address, proxies, table: Mutex::default(), dropped })
     }
 
-    /// A place for a connection from this address, if need be that of another one from there without a request under
-    /// way. `None` if all of them have one.
+    /// A place for a connection from this address, if need be that of another one from there without a complete request. `None`
+    /// if all of them have one.
     pub(crate) fn admit(self: &Arc<Self>, peer: IpAddr) -> Option<ConnectionSlot> {
         let address = client_of(peer);
         let mut table = self.table();
@@ -70,7 +70,7 @@ impl Connections {
         Some(ConnectionSlot { connections: Arc::clone(self), line })
     }
 
-    /// Closes a connection without a request under way, of whoever has the most. False if there is none.
+    /// Closes a connection without a complete request, of whoever has the most. False if there is none.
     pub(crate) fn make_room(&self) -> bool {
         let mut table = self.table();
         let mut addresses: Vec<_> =
@@ -120,8 +120,8 @@ impl OpenConnection {
     }
 }
 
-/// The one to close first: idle between two requests before one whose request has not arrived, the longest idle before
-/// the others, the oldest before the newest.
+/// The one to close first: idle between two requests before one whose request has not arrived entirely, the longest idle
+/// before the others, the oldest before the newest.
 fn dispensable(lines: &BTreeMap<u64, Arc<OpenConnection>>) -> Option<u64> {
     let without_request = lines.values().filter(|line| line.activity.phase() != Phase::Busy);
     without_request.map(|line| (line.activity.rank(), Reverse(line.number))).max().map(|(_, number)| number.0)
@@ -142,6 +142,8 @@ pub(crate) enum Phase {
     Head,
     /// A request is under way.
     Busy,
+    /// A request's body is awaited, and nothing was done for it so far.
+    Body,
     /// The last answer is out, and nothing has come since.
     Idle,
 }
@@ -159,7 +161,7 @@ pub(crate) struct Activity {
 }
 
 impl Activity {
-    const PHASES: [Phase; 3] = [Phase::Head, Phase::Busy, Phase::Idle];
+    const PHASES: [Phase; 4] = [Phase::Head, Phase::Busy, Phase::Idle, Phase::Body];
 
     pub(crate) fn phase(&self) -> Phase {
         phase_of(self.changes.load(Ordering::Relaxed))
@@ -176,6 +178,25 @@ impl Activity {
         self.enter(Phase::Busy);
     }
 
+    /// More of the request's body is awaited. What is left of it after the answer changes nothing.
+    pub(crate) fn body_awaited(&self) {
+        self.change(Phase::Busy, Phase::Body);
+    }
+
+    /// Some of the request's body has come.
+    pub(crate) fn body_came(&self) {
+        self.change(Phase::Body, Phase::Busy);
+    }
+
+    /// Whether a request is under way whose loss somebody would notice: one whose body is incomplete can be sent again.
+    pub(crate) fn has_request(&self) -> bool {
+        match self.phase() {
+            Phase::Busy => true,
+            Phase::Body => false,
+            Phase::Head | Phase::Idle => self.is_answering(),
+        }
+    }
+
     /// The answer is made.
     pub(crate) fn request_ended(&self) {
         self.enter(Phase::Idle);
@@ -183,7 +204,7 @@ impl Activity {
 
     /// All that was written so far is out.
     pub(crate) fn flushed(&self) {
-        if self.phase() != Phase::Busy {
+        if !matches!(self.phase(), Phase::Busy | Phase::Body) {
             self.answering.store(false, Ordering::Relaxed);
         }
     }
@@ -198,12 +219,19 @@ impl Activity {
         (self.phase() == Phase::Idle, self.unchanged.load(Ordering::Relaxed))
     }
 
-    /// Only the connection's own task changes it.
+    /// Only the connection's own task, and whoever reads a request's body, changes it.
     fn enter(&self, phase: Phase) {
-        let count = self.changes.load(Ordering::Relaxed) >> 2;
-        let bits = Self::PHASES.iter().position(|known| *known == phase).unwrap_or_default();
-        let bits = u64::try_from(bits).unwrap_or_default();
-        self.changes.store((count.wrapping_add(1) << 2) | bits, Ordering::Relaxed);
+        let seen = self.changes.load(Ordering::Relaxed);
+        self.changes.store(changed(seen, phase), Ordering::Relaxed);
+    }
+
+    fn change(&self, from: Phase, to: Phase) {
+        let seen = self.changes.load(Ordering::Relaxed);
+        if phase_of(seen) == from {
+            // Whoever was quicker has ended the request.
+            let _ =
+                self.changes.compare_exchange(seen, changed(seen, to), Ordering::Relaxed, Ordering::Relaxed);
+        }
     }
 
     /// Returns once a request's head has not arrived within `head`, or the connection has been idle for `idle`; at the
@@ -218,7 +246,8 @@ impl Activity {
             seen = now;
             let waited = head.saturating_mul(u32::try_from(unchanged).unwrap_or(u32::MAX));
             let most = match phase_of(now) {
-                Phase::Busy => continue,
+                // Whoever reads a body has a deadline for it.
+                Phase::Busy | Phase::Body => continue,
                 Phase::Head => head,
                 Phase::Idle => idle,
             };
@@ -227,6 +256,12 @@ impl Activity {
             }
         }
     }
+}
+
+/// The number after one more change, to this phase.
+fn changed(seen: u64, phase: Phase) -> u64 {
+    let bits = Activity::PHASES.iter().position(|known| *known == phase).unwrap_or_default();
+    ((seen >> 2).wrapping_add(1) << 2) | u64::try_from(bits).unwrap_or_default()
 }
 
 fn phase_of(changes: u64) -> Phase {
@@ -285,6 +320,26 @@ mod tests {
         assert!(connections.admit(one).is_none(), "the idle one's place is taken");
         drop(places);
         assert!((0..2).all(|_| connections.admit(one).is_some()), "places come back");
+    }
+
+    #[test]
+    fn a_connection_that_waits_for_its_body_gives_up_its_place() {
+        let connections = Connections::new(2, Vec::new(), Counter::default());
+        let one: IpAddr = "192.0.2.1".parse().unwrap();
+        let places: Vec<_> = (0..2).map(|_| connections.admit(one).unwrap()).collect();
+        for place in &places {
+            place.line().activity().request_began();
+            place.line().activity().body_awaited();
+        }
+        places[1].line().activity().body_came();
+        assert!(!places[0].line().activity().has_request() && places[1].line().activity().has_request());
+        let third = connections.admit(one).unwrap();
+        third.line().activity().request_began();
+        assert!(connections.admit(one).is_none(), "both have their whole request");
+        let activity = places[1].line().activity();
+        activity.request_ended();
+        activity.body_awaited();
+        assert_eq!(activity.phase(), Phase::Idle, "what is left of a body after the answer changes nothing");
     }
 
     #[test]

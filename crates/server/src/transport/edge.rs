@@ -40,13 +40,27 @@ use crate::{
     router::{OPERATIONS, OperationTable, UNKNOWN_PATH, router},
     transport::{
         call_lines::{CallLine, CallLines},
-        client_address::client_address,
+        client_address::{client_address, is_on_this_machine},
+        metered_body::MeteredRequest,
         request_log,
     },
 };
 
+const METRICS_PATH: &str = "/metrics";
+const METRICS_HIDDEN: &str = "Metrics are shown on the admin listener, on this machine, and to whoever sends TOLLGATE_METRICS_TOKEN \
+                              as `Authorization: Bearer …`.";
+
 /// What callers name their requests by.
 const CALLER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Whom a listener is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ServedTo {
+    Everybody,
+    /// Operators have a listener of their own.
+    Callers,
+    Operators,
+}
 
 /// The service behind every connection.
 pub(crate) struct Edge {
@@ -72,18 +86,19 @@ impl Edge {
     pub(crate) async fn answer<B>(
         self: Arc<Self>,
         peer: IpAddr,
-        serves_operators: bool,
+        served_to: ServedTo,
         request: Request<B>,
     ) -> Result<Response, Infallible>
     where
-        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-        B::Error: Into<BoxError>,
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
         let started = Instant::now();
         let at = self.app.engine.clock().now();
         let id = RequestId::new(at, rand::random());
         let client = client_address(peer, request.headers(), &self.app.trusted_proxies);
         let mut context = RequestContext { id, at, client, endpoint: ("", "") };
+        let metered = MeteredRequest::new(request.body(), || self.app.body_budget.meter(client));
+        let mut request = request.map(|body| metered.counted(body));
         // Quotes are asked for tens of thousands of times a second, so they skip what is done for everyone else: looking
         // the path up, boxes for the handler, its future and the body, and copies for the log.
         if OperationTable::is_quote_call(request.method(), request.uri().path()) {
@@ -107,22 +122,28 @@ impl Edge {
             return Ok(self.finished(handled, operation, &context, started, &record));
         }
         // In a box of its own: what is not needed for a quote need not be moved about with one.
-        Box::pin(self.answer_others(serves_operators, context, started, request)).await
+        if let Some(meter) = metered.meter() {
+            request.extensions_mut().insert(Arc::clone(meter));
+        }
+        if request.uri().path() == METRICS_PATH && !self.shows_metrics(peer, served_to, &request) {
+            let answer = ApiError::unauthenticated(METRICS_HIDDEN);
+            return Ok(self.answered_here(&request, answer.into_response(), &context, started));
+        }
+        Box::pin(self.answer_others(served_to, context, started, request)).await
     }
 
     /// Answers whatever is not a quote.
     async fn answer_others<B>(
         &self,
-        serves_operators: bool,
+        served_to: ServedTo,
         mut context: RequestContext,
         started: Instant,
         request: Request<B>,
     ) -> Result<Response, Infallible>
     where
-        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-        B::Error: Into<BoxError>,
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
-        if !serves_operators && is_for_operators(request.uri().path()) {
+        if served_to == ServedTo::Callers && is_for_operators(request.uri().path()) {
             let answer = ApiError::not_found(UNKNOWN_PATH);
             return Ok(self.answered_here(&request, answer.into_response(), &context, started));
         }
@@ -159,6 +180,21 @@ impl Edge {
         Ok(response)
     }
 
+    /// Metrics tell of balances and volumes: they are for operators, for this machine and for whoever has the token.
+    fn shows_metrics<B>(&self, peer: IpAddr, served_to: ServedTo, request: &Request<B>) -> bool {
+        let presented = || {
+            let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
+            value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
+        };
+        let has_token = || {
+            let presented = presented().map(|(_, token)| token.trim());
+            self.app.metrics_token.zip(presented).is_some_and(|(token, it)| token.verify(it).is_ok())
+        };
+        served_to == ServedTo::Operators
+            || is_on_this_machine(peer, request.headers(), &self.app.trusted_proxies)
+            || has_token()
+    }
+
     /// An answer that nothing behind this layer was asked for.
     fn answered_here<B>(
         &self,
@@ -181,8 +217,7 @@ impl Edge {
         request: Request<B>,
     ) -> Result<Response, Infallible>
     where
-        B: http_body::Body<Data = Bytes> + Send + Unpin + 'static,
-        B::Error: Into<BoxError>,
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
     {
         let mut request = request.map(Body::new);
         request.extensions_mut().insert(context.client);
@@ -262,8 +297,7 @@ impl Edge {
 
     async fn route<B>(&self, context: RequestContext, operation: usize, mut request: Request<B>) -> Response
     where
-        B: http_body::Body<Data = Bytes> + Send + 'static,
-        B::Error: Into<BoxError>,
+        B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + 'static,
     {
         request.extensions_mut().insert(context);
         if let Some(requirement) = OperationTable::requirement(operation) {
@@ -304,7 +338,7 @@ fn finish(headers: &mut HeaderMap, method: &Method, id: RequestId) {
         *to = from;
     }
     // What answers a POST, PUT or DELETE is not kept by any cache to begin with.
-    if *method == Method::GET {
+    if matches!(*method, Method::GET | Method::HEAD) {
         headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     }
     if let Ok(id) = HeaderValue::from_bytes(&text) {

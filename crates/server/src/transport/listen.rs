@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, future::Future, io, net::SocketAddr, sync::Arc, time::Duration};
 
-use http::{Request, Response};
+use http::{HeaderValue, Request, Response, header};
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::TokioIo;
 use tokio::{
@@ -18,10 +18,10 @@ use crate::{
     app::App,
     response::event_bodies::ApiEventBodies,
     transport::{
-        connections::{ConnectionSlot, Connections, OpenConnection, Phase},
-        edge::Edge,
+        connections::{ConnectionSlot, Connections, OpenConnection},
+        edge::{Edge, ServedTo},
         poll_on_wake::PollOnWake,
-        stream::{AnswerBody, ConnectionStream, MAX_HEAD},
+        stream::{AnswerBody, ArrivingBody, ConnectionStream, MAX_HEAD},
         tls::Tls,
     },
 };
@@ -34,13 +34,18 @@ const ROOM_PAUSE: Duration = Duration::from_millis(50);
 /// The most that a connection buffers of what it reads, and of what it writes.
 const MAX_BUFFER: usize = 2 * MAX_HEAD;
 
+/// Browsers that came once by TLS come by nothing else for a year.
+const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
+
 /// Operators are few, and must not be kept out by callers who are many.
 const MAX_ADMIN_CONNECTIONS: usize = 256;
+/// No address of theirs has more than a quarter of that.
+const MAX_ADMIN_CONNECTIONS_PER_ADDRESS: usize = MAX_ADMIN_CONNECTIONS / 4;
 
 /// Bounds of the transport.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Open connections. Beyond this, one without a request under way is closed for each new one.
+    /// Open connections. Beyond this, one without a complete request is closed for each new one.
     pub most_connections: usize,
     /// Open connections from one client address (for IPv6, one network of 64 bits).
     pub most_per_address: usize,
@@ -85,14 +90,15 @@ pub async fn serve(listeners: Listeners, app: App, limits: Limits, stop: impl Fu
     if let Some(tls) = &tls {
         background.spawn(Arc::clone(tls).reload_until(stopped.clone()));
     }
-    let has_admin = admin.is_some();
+    let served_to = if admin.is_some() { ServedTo::Callers } else { ServedTo::Everybody };
     let admin_limits = Limits {
         most_connections: limits.most_connections.min(MAX_ADMIN_CONNECTIONS),
-        most_per_address: limits.most_per_address.min(MAX_ADMIN_CONNECTIONS),
+        most_per_address: limits.most_per_address.min(MAX_ADMIN_CONNECTIONS_PER_ADDRESS),
         ..limits
     };
-    let admin = admin.map(|listener| Door::new(listener, tls.clone(), true, admin_limits, &edge));
-    let doors = [Some(Door::new(main, tls, !has_admin, limits, &edge)), admin];
+    let admin =
+        admin.map(|listener| Door::new(listener, tls.clone(), ServedTo::Operators, admin_limits, &edge));
+    let doors = [Some(Door::new(main, tls, served_to, limits, &edge)), admin];
     let mut accepting = JoinSet::new();
     let mut permits = Vec::new();
     for door in doors.into_iter().flatten() {
@@ -147,7 +153,7 @@ enum Interruption {
 struct Manners {
     edge: Arc<Edge>,
     tls: Option<Arc<Tls>>,
-    serves_operators: bool,
+    served_to: ServedTo,
     limits: Limits,
 }
 
@@ -172,13 +178,17 @@ async fn attend(
         debug!(%peer, "connection closed before any request");
         return;
     }
-    let line = Arc::clone(line);
-    match manners.tls.clone() {
-        None => Box::pin(converse(stream, peer, line, manners, stopped)).await,
-        Some(tls) => match Box::pin(tls.accept(stream, limits.head_arrival)).await {
-            Ok(stream) => Box::pin(converse(stream, peer, line, manners, stopped)).await,
-            Err(error) => debug!(%peer, %error, "TLS handshake failed"),
-        },
+    let Some(tls) = manners.tls.clone() else {
+        return Box::pin(converse(stream, peer, Arc::clone(line), manners, stopped)).await;
+    };
+    let accepted = tokio::select! {
+        biased;
+        accepted = Box::pin(tls.accept(stream, limits.head_arrival)) => accepted,
+        () = line.evicted() => return debug!(%peer, "connection closed to make room for another"),
+    };
+    match accepted {
+        Ok(stream) => Box::pin(converse(stream, peer, Arc::clone(line), manners, stopped)).await,
+        Err(error) => debug!(%peer, %error, "TLS handshake failed"),
     }
 }
 
@@ -189,7 +199,8 @@ async fn converse(
     manners: Manners,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let Manners { edge, serves_operators, limits, .. } = manners;
+    let Manners { edge, served_to, limits, tls } = manners;
+    let is_encrypted = tls.is_some();
     let (refusing, watched, own) = (Arc::clone(&edge), Arc::clone(&line), Arc::clone(&line));
     let wire = ConnectionStream::new(stream, Arc::clone(&line), move |status, head: &str| {
         refusing.refuse_head(status, head)
@@ -198,7 +209,11 @@ async fn converse(
         let (edge, line) = (Arc::clone(&edge), Arc::clone(&line));
         async move {
             line.activity().request_began();
-            let Ok(answer) = edge.answer(peer.ip(), serves_operators, request).await;
+            let request = request.map(|body| ArrivingBody::new(body, Arc::clone(&line)));
+            let Ok(mut answer) = edge.answer(peer.ip(), served_to, request).await;
+            if is_encrypted {
+                answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
+            }
             Ok::<Response<AnswerBody>, Infallible>(answer.map(|body| AnswerBody::new(body, line)))
         }
     });
@@ -224,7 +239,7 @@ async fn converse(
         }
         interruption = interruption => interruption,
     };
-    let has_request = own.activity().phase() == Phase::Busy || own.activity().is_answering();
+    let has_request = own.activity().has_request();
     match interruption {
         Interruption::Stall => debug!(%peer, "connection idle for too long"),
         Interruption::GivenUp if !has_request => debug!(%peer, "connection closed to make room for another"),
@@ -242,7 +257,7 @@ async fn converse(
 struct Door {
     listener: TcpListener,
     tls: Option<Arc<Tls>>,
-    serves_operators: bool,
+    served_to: ServedTo,
     limits: Limits,
     permits: Arc<Semaphore>,
     connections: Arc<Connections>,
@@ -260,7 +275,7 @@ impl Door {
     fn new(
         listener: TcpListener,
         tls: Option<Arc<Tls>>,
-        serves_operators: bool,
+        served_to: ServedTo,
         limits: Limits,
         edge: &Edge,
     ) -> Self {
@@ -268,17 +283,12 @@ impl Door {
         let dropped = metrics.connections_dropped.clone();
         let connections = Connections::new(limits.most_per_address, trusted_proxies.clone(), dropped);
         let permits = Arc::new(Semaphore::new(limits.most_connections));
-        Self { listener, tls, serves_operators, limits, permits, connections }
+        Self { listener, tls, served_to, limits, permits, connections }
     }
 
     /// Lets connections in until told to stop, and then closes the socket.
     async fn accept_until(self, edge: Arc<Edge>, mut stopped: watch::Receiver<bool>) {
-        let manners = Manners {
-            edge,
-            tls: self.tls.clone(),
-            serves_operators: self.serves_operators,
-            limits: self.limits,
-        };
+        let manners = Manners { edge, tls: self.tls.clone(), served_to: self.served_to, limits: self.limits };
         let until = stopped.clone();
         loop {
             let guest = tokio::select! {
@@ -317,7 +327,7 @@ impl Door {
         Some(Guest { stream, peer, place, permit })
     }
 
-    /// A place among all, if need be that of a connection without a request under way. Where each has one, whoever is
+    /// A place among all, if need be that of a connection without a complete request. Where each has one, whoever is
     /// new waits.
     async fn permit(&self) -> Option<OwnedSemaphorePermit> {
         loop {

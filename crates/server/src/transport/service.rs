@@ -6,7 +6,10 @@ use axum::{body::Body, response::Response};
 use http::Request;
 use tollgate_engine::Engine;
 
-use crate::{app::App, transport::edge::Edge};
+use crate::{
+    app::App,
+    transport::edge::{Edge, ServedTo},
+};
 
 /// Everything behind a connection.
 #[derive(Clone)]
@@ -25,7 +28,7 @@ impl Service {
 
     /// Answers one request, whatever happens inside.
     pub async fn answer(&self, peer: IpAddr, request: Request<Body>) -> Response {
-        let Ok(response) = Arc::clone(&self.0).answer(peer, true, request).await;
+        let Ok(response) = Arc::clone(&self.0).answer(peer, ServedTo::Everybody, request).await;
         response
     }
 }

@@ -58,7 +58,7 @@ where
     fn saw(&mut self, bytes: &[u8]) {
         let activity = self.line.activity();
         match activity.phase() {
-            Phase::Busy => return,
+            Phase::Busy | Phase::Body => return,
             Phase::Idle if bytes.is_empty() => return,
             Phase::Idle => {
                 activity.head_began();
@@ -171,6 +171,43 @@ where
 fn begins_with_method(bytes: &[u8]) -> bool {
     let word = bytes.split(|byte| *byte == b' ').next().unwrap_or_default();
     !word.is_empty() && word.iter().all(u8::is_ascii_uppercase)
+}
+
+/// A request's body: whoever waits for it can be told from whoever is being served.
+pub(crate) struct ArrivingBody<B> {
+    body: B,
+    line: Arc<OpenConnection>,
+}
+
+impl<B> ArrivingBody<B> {
+    pub(crate) fn new(body: B, line: Arc<OpenConnection>) -> Self {
+        Self { body, line }
+    }
+}
+
+impl<B: http_body::Body + Unpin> http_body::Body for ArrivingBody<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        match &polled {
+            Poll::Pending => self.line.activity().body_awaited(),
+            Poll::Ready(_) => self.line.activity().body_came(),
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
 }
 
 /// An answer's body: once it is gone, the request has ended.

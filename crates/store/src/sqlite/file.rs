@@ -1,12 +1,15 @@
 //! The database file: who may open it, and how each connection to it is set up.
 
 use std::{
-    fs::{self, File, OpenOptions, TryLockError},
+    ffi::OsString,
+    fs::{self, File, Metadata, OpenOptions, TryLockError},
+    os::unix::fs::MetadataExt as _,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use tollgate_engine::ports::StoreError;
 
 use super::{exact_sum, session::SqliteSession};
 use crate::{OpenError, fault::Fault};
@@ -37,12 +40,16 @@ pub(super) const STATEMENTS_KEPT: usize = 128;
 pub(super) struct ServedFile {
     path: PathBuf,
     busy_timeout: Duration,
-    // Holds the lock; the system lets go of it when the file is closed, also after a crash.
+    // Both hold a lock; the system lets go of it when the file is closed, also after a crash. That of the database itself is
+    // met under any name of it, and does not touch SQLite's own locks, which are of another kind. But those would be lost if
+    // the file were opened and closed once more: it is closed after every connection.
+    database: File,
     _lock: File,
 }
 
 impl ServedFile {
-    /// Creates the file where it is missing, readable by its owner only, and locks it against other processes.
+    /// Creates the file where it is missing, readable by its owner only, and locks it against other processes, by a file beside
+    /// it (which earlier releases look at alone) and by itself.
     pub(super) fn claim(path: &Path, busy_timeout: Duration) -> Result<Self, OpenError> {
         let failed =
             |error: std::io::Error| OpenError::File { path: path.to_owned(), reason: error.to_string() };
@@ -50,18 +57,37 @@ impl ServedFile {
         options.read(true).write(true).create(true).truncate(false);
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        options.open(path).map_err(failed)?;
+        let database = options.open(path).map_err(failed)?;
         // Two names of one file must meet at one lock.
         let path = fs::canonicalize(path).map_err(failed)?;
-        let mut lock_name = path.clone().into_os_string();
-        lock_name.push(".lock");
-        let lock_path = PathBuf::from(lock_name);
+        let lock_path = beside(&path, ".lock");
         let lock = options.open(&lock_path).map_err(failed)?;
-        match lock.try_lock() {
-            Ok(()) => Ok(Self { path, busy_timeout, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(OpenError::InUse { database: path, lock: lock_path }),
-            Err(TryLockError::Error(error)) => Err(failed(error)),
+        for (file, locked) in [(&lock, &lock_path), (&database, &path)] {
+            match file.try_lock() {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    return Err(OpenError::InUse { database: path.clone(), lock: locked.clone() });
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
         }
+        Ok(Self { path, busy_timeout, database, _lock: lock })
+    }
+
+    /// Whether what is open still stands under its name: a file that was deleted or replaced takes every write, and all of it
+    /// is gone at the next start. `has_log`: whether a connection is open that has the log beside it.
+    pub(super) fn check_place(&self, has_log: bool) -> Result<(), StoreError> {
+        let identity = |file: Metadata| (file.dev(), file.ino());
+        let (open, named) = (self.database.metadata().map(identity), fs::metadata(&self.path).map(identity));
+        let is_log_there = !has_log || beside(&self.path, "-wal").exists();
+        if is_log_there && matches!((&open, &named), (Ok(open), Ok(named)) if open == named) {
+            return Ok(());
+        }
+        Err(StoreError::Unavailable(format!(
+            "the database {} or its log was deleted, moved or replaced while it is open; put it back, or stop this server, \
+             restore the database and start again",
+            self.path.display()
+        )))
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -109,6 +135,13 @@ impl ServedFile {
         set_up(&connection)?;
         Ok(SqliteSession(connection))
     }
+}
+
+/// The name of a file that belongs to the database.
+fn beside(path: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// What holds for every connection, to a file or in memory.

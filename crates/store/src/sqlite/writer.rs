@@ -32,6 +32,8 @@ const QUEUE: usize = 1024;
 const BATCH: usize = 256;
 /// How long a unit waits for a place in a full queue.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(1);
+/// How often it is looked whether the file still stands under its name.
+const PLACE_CHECK_AGE: Duration = Duration::from_secs(1);
 
 /// The thread's counterpart. Dropping it lets the thread finish what waits and end.
 #[derive(Debug)]
@@ -65,6 +67,7 @@ impl Writer {
         let work = Work {
             file,
             connection: Some(connection),
+            place_checked_at: None,
             announcer,
             commits: Arc::clone(&commits),
             disk_failed: Arc::clone(&disk_failed),
@@ -243,6 +246,7 @@ impl Job {
 struct Work {
     file: Arc<ServedFile>,
     connection: Option<SqliteSession>,
+    place_checked_at: Option<Instant>,
     announcer: Announcer,
     commits: Arc<AtomicU64>,
     disk_failed: Arc<AtomicBool>,
@@ -291,6 +295,11 @@ impl Work {
 
     /// One transaction around all jobs; whether it is to be announced.
     fn transact(&mut self, jobs: &mut [Job]) -> Result<bool, StoreError> {
+        if self.place_checked_at.is_none_or(|at| at.elapsed() >= PLACE_CHECK_AGE) {
+            self.place_checked_at = None;
+            self.file.check_place(self.connection.is_some())?;
+            self.place_checked_at = Some(Instant::now());
+        }
         let mut connection = match self.connection.take() {
             Some(connection) => connection,
             None => self.file.writer()?,

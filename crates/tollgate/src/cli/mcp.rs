@@ -118,6 +118,31 @@ impl Arguments {
     }
 }
 
+/// Longer than any of our IDs.
+const MAX_ID_LENGTH: usize = 64;
+const MAX_AMOUNT_DIGITS: usize = 19;
+
+impl Arguments {
+    /// An ID that a person is to be shown: nothing in it can be taken for a sentence.
+    fn id(&self, name: &str) -> Result<String, Failure> {
+        let text = self.text(name)?;
+        let is_id = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        if text.len() <= MAX_ID_LENGTH && text.chars().all(is_id) {
+            return Ok(text);
+        }
+        Err(Failure::new(format!("{name} is not an ID; pass one as another tool returned it")))
+    }
+
+    /// An amount that a person is to be shown.
+    fn optional_amount(&self, name: &str) -> Result<Option<String>, Failure> {
+        let Some(text) = self.optional(name) else { return Ok(None) };
+        let is_amount =
+            (1..=MAX_AMOUNT_DIGITS).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
+        let wrong = || Failure::new(format!("{name} must be an integer of minor units, as digits"));
+        is_amount.then_some(Some(text)).ok_or_else(wrong)
+    }
+}
+
 fn bounded(answer: &str) -> String {
     if answer.chars().nth(ANSWER_CHARACTERS_MAX).is_none() {
         return answer.to_owned();

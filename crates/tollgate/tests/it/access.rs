@@ -140,7 +140,7 @@ fn pem(label: &str, der: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{text}\n-----END {label}-----\n")
 }
 
-fn admin_address(server: &Server) -> SocketAddr {
+pub fn admin_address(server: &Server) -> SocketAddr {
     let log = server.log();
     let line = log.lines().find(|line| line.contains("\"listening\"")).unwrap();
     let json: Value = serde_json::from_str(line).unwrap();
@@ -161,6 +161,9 @@ fn operators_are_served_only_on_their_own_listener() {
     assert_eq!(admin().get("/console/sign-in").status, 200);
     server.client("").get("/healthz").data(200);
     admin().get("/readyz").data(200);
+    let proxied = [("x-forwarded-for", "203.0.113.9")];
+    assert_eq!(server.client("").send("GET", "/metrics", &proxied, b"").status, 401);
+    assert_eq!(admin().send("GET", "/metrics", &proxied, b"").status, 200);
 
     // Told to stop, both finish what they have begun.
     let mut streams = [server.address(), address].map(|address| {
@@ -211,6 +214,13 @@ fn both_listeners_speak_tls_with_the_operator_s_certificate() {
     assert!(unknown.to_lowercase().contains("certificate"), "{unknown}");
     let plain = Client::new(address, ADMIN_TOKEN).try_send("GET", "/admin/v1/organizations", &[], b"");
     assert!(plain.is_err(), "{plain:?}");
+    let script = "import http.client, ssl, sys\n\
+        asked = http.client.HTTPSConnection('localhost', int(sys.argv[1]), context=ssl._create_unverified_context())\n\
+        asked.request('GET', '/healthz')\n\
+        print(asked.getresponse().getheader('strict-transport-security'))";
+    let port = server.address().port().to_string();
+    let said = std::process::Command::new("python3").args(["-c", script, &port]).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&said.stdout).trim(), "max-age=31536000", "{said:?}");
     assert!(server.terminate().success());
 
     let mut half = start().spawn();

@@ -9,6 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
+use crate::connections::resident_kib;
 use crate::support::{Answer, Client, Server, Start, Tenant, WAIT_TIMEOUT, wait_until};
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
@@ -301,4 +302,121 @@ fn secrets_that_anybody_would_try_are_refused() {
         assert!(!server.wait_end(Duration::from_secs(20)).success(), "{name}={value}");
         assert!(server.log().contains("can be guessed"), "{}", server.log());
     }
+}
+
+/// A number in a text field would be stored, logged and shown as any other word.
+#[test]
+fn card_numbers_are_neither_stored_nor_logged() {
+    const NUMBER: &str = "4242 4242 4242 4242";
+    let server = Start::sandbox().run();
+    let environment = server.sandbox_path("");
+    let admin_path = |rest: &str| format!("{environment}{rest}");
+    let order = json!({"amountMinor": "1000", "currency": "USD"});
+    let with = |field: &str, value: Value| {
+        let mut body = order.clone();
+        body[field] = value;
+        body
+    };
+    let client = [
+        ("/client/v1/payments", with("description", NUMBER.into())),
+        ("/client/v1/payments", with("customer", json!({"name": format!("Ada {NUMBER}")}))),
+        ("/client/v1/payments", with("metadata", json!({"a": {"b": ["4242-4242-4242-4242"]}}))),
+        ("/client/v1/payments/component", with("metadata", json!({NUMBER: true}))),
+        ("/client/v1/payments/component", with("metadata", json!({"pan": 4_242_424_242_424_242_u64}))),
+        ("/client/v1/fees/quote", with("metadata", json!({"a": NUMBER}))),
+        ("/client/v1/ach/customer-tokens", json!({"firstName": NUMBER})),
+        ("/client/v1/ach/customer-tokens", json!({"metadata": {"a": NUMBER}})),
+        ("/client/v1/ach/transfers", with("remittanceData", json!({"memo": NUMBER}))),
+        ("/client/v1/ach/transfers", with("remittanceData", NUMBER.into())),
+        ("/client/v1/ach/transfers", with("accountName", NUMBER.into())),
+        ("/client/v1/ach/transfers", with("description", NUMBER.into())),
+        ("/client/v1/ach/transfers/preview", with("metadata", json!({"a": NUMBER}))),
+        ("/client/v1/transactions/pay_1/refunds", json!({"description": NUMBER})),
+    ];
+    let client = client.map(|(path, body)| ("secretKey", path.to_owned(), body));
+    let admin = [
+        ("/admin/v1/organizations".to_owned(), json!({"name": NUMBER})),
+        ("/admin/v1/users".to_owned(), json!({"name": NUMBER})),
+        (admin_path("/keys"), json!({"kind": "secret", "name": NUMBER})),
+        (admin_path("/event-endpoints"), json!({"description": NUMBER})),
+        (admin_path("/transactions/pay_1/refunds"), json!({"description": NUMBER})),
+        (admin_path("/exceptions/exc_1/resolve"), json!({"note": NUMBER})),
+    ];
+    let admin = admin.map(|(path, body)| ("adminToken", path, body));
+    for (credential, path, body) in client.into_iter().chain(admin) {
+        let answer = server.sandbox_client(credential).post(&path, &body);
+        assert_eq!(answer.failure(400), "card_data_not_allowed", "{path} {body}");
+        assert!(!text(&answer).contains("4242"), "{path}: {}", text(&answer));
+    }
+    let token = sandbox_token(&server);
+    let mut console = server.client("");
+    let cookie = sign_in(&mut console, &token);
+    let page = console.send("GET", "/console/users", &[("cookie", &cookie)], b"");
+    let form = format!(
+        "csrf={}&do=create&name=4242424242424242&email=a%40example.com&role=viewer",
+        csrf(&text(&page))
+    );
+    let refused = console.send("POST", "/console/users", &[FORM, ("cookie", &cookie)], form.as_bytes());
+    assert_eq!(refused.status, 400, "{}", text(&refused));
+    // What only looks like one is taken.
+    let fine = json!({"amountMinor": "1000", "currency": "USD", "description": "order_4242424242424242",
+                      "metadata": {"at": 1_763_476_800_003_u64, "id": "550e8400-e29b-41d4-8123-446655440000"}});
+    server.sandbox_client("secretKey").post("/client/v1/payments", &fine).data(201);
+    for file in fs::read_dir(&server.data_dir).unwrap() {
+        let path = file.unwrap().path();
+        if path.is_file() {
+            let bytes = fs::read(&path).unwrap();
+            for shape in [NUMBER, "4242-4242-4242-4242"] {
+                let is_found = bytes.windows(shape.len()).any(|window| window == shape.as_bytes());
+                assert!(!is_found, "{} has it", path.display());
+            }
+        }
+    }
+}
+
+/// A parsed document takes fifty times the memory of its text: whoever may only look at one could take the server down.
+#[test]
+fn large_documents_are_for_those_who_configure_and_one_at_a_time() {
+    let server = Start::serve().run();
+    let mut admin = server.admin();
+    let tenant = Tenant::create(&mut admin);
+    let path = tenant.path("/config/validate");
+    let user = |admin: &mut Client, role: &str, organizations: Option<&str>| {
+        let email = format!("{role}{}@example.com", organizations.map_or(0, str::len));
+        let user = json!({"name": role, "email": email, "role": role, "organizations": organizations.map(|it| [it])});
+        let id = admin.post("/admin/v1/users", &user).data(201)["id"].as_str().unwrap().to_owned();
+        let token = admin.post(&format!("/admin/v1/users/{id}/tokens"), &json!({"name": "test"})).data(201);
+        token["token"].as_str().unwrap().to_owned()
+    };
+    let viewer = user(&mut admin, "viewer", None);
+    assert_eq!(server.client(&viewer).post(&path, &json!({})).failure(403), "forbidden");
+    let operator = user(&mut admin, "operator", None);
+    server.client(&operator).post(&path, &json!({})).data(200);
+    let organization =
+        admin.get("/admin/v1/organizations").data(200)["items"][0]["id"].as_str().unwrap().to_owned();
+    let limited = user(&mut admin, "operator", Some(&organization));
+    let large = format!("{{\"x\":[{}0]}}", "0,".repeat(5 * 1024 * 1024 / 2));
+    let json_type = [("content-type", "application/json")];
+    let refused = server.client(&limited).send("POST", &path, &json_type, large.as_bytes());
+    assert_eq!(refused.failure(413), "body_too_large");
+
+    let before = resident_kib(&server);
+    let body = format!("{{\"x\":[{}0]}}", "0,".repeat(15 * 1024 * 1024 / 2));
+    let answers: Vec<Answer> = std::thread::scope(|scope| {
+        let senders: Vec<_> = (0..12)
+            .map(|_| {
+                scope.spawn(|| server.client(&operator).send("POST", &path, &json_type, body.as_bytes()))
+            })
+            .collect();
+        senders.into_iter().map(|sender| sender.join().unwrap()).collect()
+    });
+    for answer in &answers {
+        let code = answer.failure(answer.status);
+        assert!(matches!(code.as_str(), "invalid_body" | "server_busy"), "{code}: {}", text(answer));
+    }
+    assert!(answers.iter().any(|answer| text(answer).contains("more than 1000000 values")));
+    let after = resident_kib(&server);
+    println!("12 documents of 15 MiB at once: memory went from {before} KiB to {after} KiB");
+    assert!(after.saturating_sub(before) < 400 * 1024, "{before} KiB became {after} KiB");
+    server.client(&operator).post(&path, &json!({})).data(200);
 }

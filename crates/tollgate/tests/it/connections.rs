@@ -12,6 +12,9 @@ use std::{
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Runtime};
 
+use serde_json::json;
+
+use crate::access::admin_address;
 use crate::support::{Server, Start, alone, skipped, wait_until};
 
 /// Opens a connection from another address of this machine.
@@ -65,7 +68,89 @@ fn metric(server: &Server, name: &str) -> u64 {
     line.and_then(|line| line.split(' ').next_back()?.parse().ok()).unwrap_or_default()
 }
 
-fn resident_kib(server: &Server) -> u64 {
+/// A connection whose request has announced a body of which only the beginning comes.
+fn slow_post(from: [u8; 4], to: SocketAddr, path: &str, announced: usize, sent: usize) -> TcpStream {
+    let mut stream = connect_from(from, to).unwrap();
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: test\r\ncontent-type: application/x-www-form-urlencoded\r\n\
+         content-length: {announced}\r\n\r\n"
+    );
+    stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
+    // Where the server has closed or answered it already, that is right too.
+    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&vec![b'x'; sent]));
+    stream
+}
+
+#[test]
+fn slow_bodies_keep_nobody_out_on_either_listener() {
+    let server = Start::serve()
+        .with("TOLLGATE_ADMIN_LISTEN", "127.0.0.1:0")
+        .with("TOLLGATE_MAX_CONNECTIONS", "200")
+        .with("TOLLGATE_MAX_CONNECTIONS_PER_ADDRESS", "50")
+        .run();
+    let admin = admin_address(&server);
+    let mut held = Vec::new();
+    let is_served = |from: [u8; 4], to: SocketAddr, path: &str| {
+        let mut stream = connect_from(from, to).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n\r\n");
+        let mut answer = String::new();
+        stream.write_all(request.as_bytes()).is_ok()
+            && stream.read_to_string(&mut answer).is_ok()
+            && answer.starts_with("HTTP/1.1 200 OK")
+    };
+    // Well within the time that a body may take.
+    held.extend((0..256).map(|_| slow_post([127, 0, 0, 2], admin, "/console/sign-in", 1_000, 1)));
+    for from in [3, 2] {
+        assert!(is_served([127, 0, 0, from], admin, "/console/sign-in"), "operators at 127.0.0.{from}");
+    }
+    for address in 4..=9 {
+        held.extend((0..60).map(|_| slow_post([127, 0, 0, address], admin, "/console/sign-in", 1_000, 1)));
+    }
+    assert!(is_served([127, 0, 0, 3], admin, "/console/sign-in"), "whoever is new, among many who are slow");
+    for address in 4..=9 {
+        held.extend(
+            (0..60).map(|_| {
+                slow_post([127, 0, 0, address], server.address(), "/client/v1/fees/quote", 1_000, 1)
+            }),
+        );
+    }
+    for from in [4, 3] {
+        assert!(is_served([127, 0, 0, from], server.address(), "/healthz"), "callers at 127.0.0.{from}");
+    }
+    drop(held);
+}
+
+#[test]
+fn unfinished_webhooks_take_little_memory_and_payments_go_on() {
+    const EACH: usize = 300;
+    let files = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: files.maximum, ..files });
+    let _alone = alone();
+    let server = Start::sandbox().run();
+    let environment = server.sandbox_json()["environmentId"].as_str().unwrap().to_owned();
+    let before = resident_kib(&server);
+    let mut held = Vec::new();
+    for (address, provider) in [(2, "square"), (3, "square"), (4, "stripe"), (5, "nobody")] {
+        let path = format!("/webhooks/v1/{environment}/{provider}");
+        let from = [127, 0, 0, address];
+        held.extend((0..EACH).map(|_| slow_post(from, server.address(), &path, 120_000, 110_000)));
+    }
+    let order = json!({"amountMinor": "12500", "currency": "USD", "metadata": {"note": "x".repeat(12_000)}});
+    server.sandbox_client("secretKey").post("/client/v1/payments", &order).data(201);
+    let after = resident_kib(&server);
+    println!("{} unfinished webhooks: memory went from {before} KiB to {after} KiB", held.len());
+    assert!(after.saturating_sub(before) < 80 * 1024, "{before} KiB became {after} KiB");
+    // Somebody whom nobody could have signed for is answered before the body is there.
+    let path = format!("/webhooks/v1/{environment}/nobody");
+    let mut stranger = slow_post([127, 0, 0, 6], server.address(), &path, 120_000, 10);
+    let mut answer = [0; 12];
+    stranger.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"HTTP/1.1 401");
+    drop(held);
+}
+
+pub fn resident_kib(server: &Server) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", server.pid())).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap_or_default();
     line.trim().trim_end_matches(" kB").parse().unwrap_or_default()

@@ -125,6 +125,12 @@ fn manifests_are_valid_and_name_what_exists() {
         assert_eq!((path("livenessProbe"), path("readinessProbe")), ("/healthz".into(), "/readyz".into()));
         let secret = container["envFrom"].as_array().unwrap().iter().any(|it| it["secretRef"].is_object());
         assert!(secret, "secrets come from a Secret");
+        assert_eq!(container["readinessProbe"]["httpGet"]["scheme"], "HTTPS", "traffic to pods is encrypted");
+        let ports = container["ports"].as_array().unwrap();
+        assert!(ports.iter().any(|port| port["name"] == "admin"), "operators have a listener of their own");
+    }
+    for object in objects.iter().filter(|object| object["kind"] == "ConfigMap") {
+        assert!(object["data"]["TOLLGATE_TRUSTED_PROXIES"].is_null(), "no range of pods is believed");
     }
     assert!(objects.iter().all(|object| object["kind"] != "Secret"), "no secret is in a file");
     let text = MANIFESTS.map(text).concat();

@@ -51,6 +51,44 @@ fn command(server: &Server, arguments: &[&str]) -> (bool, String) {
     (ended.success(), format!("{}{}", running.output(), running.log()))
 }
 
+/// A key management service holds the keys; what prints them is named instead.
+#[test]
+fn keys_can_come_from_commands_also_while_they_are_rotated() {
+    let mut first = Start::serve().run();
+    let tenant = Tenant::create(&mut first.admin());
+    let document = marked_document(FIRST_MARKER);
+    first.admin().put(&tenant.path("/config"), &document).data(200);
+    assert!(first.terminate().success());
+    let folder = tempfile::tempdir().unwrap();
+    let command = |name: &str, key: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("{key}\n")).unwrap();
+        format!("cat {}", path.display())
+    };
+    let start = || Start::serve().within(&first.data_dir).without("TOLLGATE_MASTER_KEY");
+    let mut again = start().with("TOLLGATE_MASTER_KEY_COMMAND", &command("old", MASTER_KEY)).run();
+    again.admin().get(&tenant.path("/config")).data(200);
+    assert!(again.terminate().success());
+    let mut rotating = start()
+        .with("TOLLGATE_MASTER_KEY_COMMAND", &command("new", NEW_KEY))
+        .with("TOLLGATE_MASTER_KEY_PREVIOUS_COMMAND", &command("old", MASTER_KEY))
+        .run();
+    rotating.admin().post("/admin/v1/rekey", &json!({})).data(200);
+    assert!(rotating.terminate().success());
+    for (name, value, said) in [
+        ("TOLLGATE_MASTER_KEY_COMMAND", "false", "TOLLGATE_MASTER_KEY_COMMAND: `false` failed"),
+        ("TOLLGATE_MASTER_KEY_COMMAND", "echo short", "master key"),
+    ] {
+        let mut refused = start().with(name, value).spawn();
+        assert!(!refused.wait_end(Duration::from_mins(1)).success());
+        assert!(refused.log().contains(said) && !refused.log().contains(NEW_KEY), "{}", refused.log());
+    }
+    let mut both =
+        start().with("TOLLGATE_MASTER_KEY", NEW_KEY).with("TOLLGATE_MASTER_KEY_COMMAND", "echo x").spawn();
+    assert!(!both.wait_end(Duration::from_mins(1)).success());
+    assert!(both.log().contains("are both set"), "{}", both.log());
+}
+
 fn master_key_finding(server: &Server) -> String {
     let checks = server.admin().get("/admin/v1/doctor").data(200);
     let found =

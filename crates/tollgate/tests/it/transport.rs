@@ -210,4 +210,30 @@ fn a_head_request_is_answered_without_a_body() {
     assert_eq!((answer.status, answer.headers["content-length"].as_str()), (200, expected.as_str()));
     // A body would be taken for the next answer's head.
     assert_eq!(client.get("/healthz").data(200)["status"], "ok");
+    for (credential, path, status) in [
+        ("adminToken", "/admin/v1/organizations", 200),
+        ("adminToken", "/admin/v1/doctor", 200),
+        ("adminToken", "/admin/v1/rekey", 405),
+        ("secretKey", "/client/v1/transactions", 200),
+        ("secretKey", "/admin/v1/organizations", 401),
+    ] {
+        let answer = server.sandbox_client(credential).send("HEAD", path, &[], b"");
+        assert_eq!(answer.status, status, "{path}");
+    }
+    assert_eq!(client.get("/checkout/paid").headers["x-content-type-options"], "nosniff");
+}
+
+#[test]
+fn metrics_are_not_for_whoever_a_proxy_asks_for() {
+    const TOKEN: &str = "mtr-0w8kQ2ZcN5vB7xLsT1dY";
+    let server = Start::sandbox().with("TOLLGATE_METRICS_TOKEN", TOKEN).run();
+    let mut client = server.client("");
+    let mut status = |headers: &[(&str, &str)]| client.send("GET", "/metrics", headers, b"").status;
+    assert_eq!(status(&[]), 200, "from this machine");
+    let proxied = ("x-forwarded-for", "203.0.113.9");
+    assert_eq!(status(&[proxied]), 401);
+    assert_eq!(status(&[proxied, ("authorization", "Bearer mtr-0w8kQ2ZcN5vB7xLsT1dX")]), 401);
+    assert_eq!(status(&[proxied, ("authorization", &format!("Bearer {TOKEN}"))]), 200);
+    let behind = Start::sandbox().with("TOLLGATE_TRUSTED_PROXIES", "127.0.0.0/8").run();
+    assert_eq!(behind.client("").get("/metrics").status, 401, "asked for by a proxy");
 }

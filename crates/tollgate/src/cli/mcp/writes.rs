@@ -18,7 +18,7 @@ pub(super) async fn call(
     let answer = match tool {
         "refund_payment" => refund(session, arguments, person).await?,
         "cancel_transfer" => {
-            let reference = arguments.text("reference")?;
+            let reference = arguments.id("reference")?;
             let payment = reads::show_payment(session, &reference).await?;
             let question = format!("Cancel the transfer {reference} of {}?", total(&payment));
             confirmation::ask(person, question).await?;
@@ -26,7 +26,7 @@ pub(super) async fn call(
             session.client.post(&path, &json!({})).await?
         }
         "resend_event" => {
-            let event = arguments.text("event")?;
+            let event = arguments.id("event")?;
             let question = format!("Send the event {event} again to every subscribed endpoint?");
             confirmation::ask(person, question).await?;
             let path = session.path(&format!("/events/{}/resend", segment(&event))).await?;
@@ -42,10 +42,10 @@ async fn refund(
     arguments: &Arguments,
     person: &Peer<RoleServer>,
 ) -> Result<Value, Failure> {
-    let reference = arguments.text("reference")?;
+    let reference = arguments.id("reference")?;
     let payment = reads::show_payment(session, &reference).await?;
     let currency = payment.text("currency");
-    let amount = arguments.optional("amountMinor");
+    let amount = arguments.optional_amount("amountMinor")?;
     let shown = amount.as_deref().map_or_else(|| "all that is left".to_owned(), |it| major(it, currency));
     let question = format!(
         "Refund {shown} of {reference} ({} to the customer)? It cannot be taken back.",

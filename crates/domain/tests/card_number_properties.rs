@@ -1,0 +1,82 @@
+//! Card numbers in texts, against a second, naive check.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "a test stops where something is not as it must be"
+)]
+
+use proptest::prelude::*;
+use tollgate_domain::card_number::holds_card_number;
+
+/// The Luhn check as its definition has it, from the right.
+fn passes_luhn(digits: &[u32]) -> bool {
+    let sum: u32 = digits
+        .iter()
+        .rev()
+        .enumerate()
+        .map(|(place, digit)| if place % 2 == 0 { *digit } else { digit * 2 / 10 + digit * 2 % 10 })
+        .sum();
+    sum.is_multiple_of(10)
+}
+
+/// A number that some scheme could issue, with its check digit.
+fn card_number() -> impl Strategy<Value = String> {
+    (2..=9_u32, proptest::collection::vec(0..10_u32, 11..=17)).prop_map(|(first, rest)| {
+        let mut digits: Vec<u32> = std::iter::once(first).chain(rest).chain([0]).collect();
+        let check = (0..10).find(|check| {
+            *digits.last_mut().unwrap() = *check;
+            passes_luhn(&digits)
+        });
+        *digits.last_mut().unwrap() = check.unwrap();
+        digits.iter().map(ToString::to_string).collect()
+    })
+}
+
+fn grouped(number: &str, separator: &str) -> String {
+    let groups: Vec<_> =
+        number.as_bytes().chunks(4).map(|group| std::str::from_utf8(group).unwrap()).collect();
+    groups.join(separator)
+}
+
+proptest! {
+    #[test]
+    fn a_card_number_is_found_within_any_words(
+        number in card_number(),
+        before in "([A-Za-z]{1,8}[ :,.]{1,3})?",
+        behind in "([ ;,.!]{1,3}[A-Za-z]{1,8})?",
+        separator in "[ -]?",
+    ) {
+        let text = format!("{before}{}{behind}", grouped(&number, &separator));
+        prop_assert!(holds_card_number(&text), "{text}");
+    }
+
+    #[test]
+    fn another_check_digit_is_no_card_number(number in card_number(), off in 1..10_u32, separator in "[ -]?") {
+        let (rest, last) = number.split_at(number.len() - 1);
+        let wrong = format!("{rest}{}", (last.parse::<u32>().unwrap() + off) % 10);
+        // In groups, a part of it may be one of its own.
+        let is_whole = separator.is_empty();
+        prop_assume!(is_whole || wrong.len() <= 16);
+        let is_found = holds_card_number(&grouped(&wrong, &separator));
+        prop_assert!(!is_found, "{wrong}");
+    }
+
+    #[test]
+    fn an_id_with_letters_is_none(number in card_number(), letters in "[A-Za-z_]{1,8}", is_first in any::<bool>()) {
+        let text = if is_first { format!("{letters}{number}") } else { format!("{number}{letters}") };
+        prop_assert!(!holds_card_number(&text), "{text}");
+    }
+
+    #[test]
+    fn no_text_stops_it(text in "\\PC*") {
+        holds_card_number(&text);
+    }
+
+    #[test]
+    fn rows_of_digits_are_searched_in_bounded_time(text in "[0-9 -]{0,16384}") {
+        holds_card_number(&text);
+    }
+}
