@@ -9,6 +9,7 @@ mod approvals;
 mod audit_log;
 mod backoff;
 mod books;
+mod canonical_json;
 mod card;
 mod circuit_events;
 mod circuits;

@@ -20,11 +20,13 @@ use tollgate_vault::RandomnessUnavailable;
 use super::{
     CardProvider, MAX_ROUNDS,
     fallback::{Fallback, Ready},
+    receipt::receipt_path,
     update::PaymentUpdate,
 };
 use crate::{
     activity,
     backoff::exponential_backoff,
+    canonical_json::canonical,
     circuits::CircuitOpen,
     engine::Engine,
     failpoint::failpoint,
@@ -48,6 +50,9 @@ const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(2);
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
 const FIRST_CHECK: Duration = Duration::from_millis(40);
 const MAX_CHECK: Duration = Duration::from_secs(2);
+
+/// Where a hosted page sends a customer who gives up, unless the caller names another page.
+const CANCELED_PATH: &str = "/checkout/canceled";
 
 /// What a caller asks for.
 #[derive(Debug, Clone)]
@@ -247,9 +252,12 @@ impl Engine {
 
     /// The fields in which a request differs from the one its key was used for.
     fn check_same(&self, order: &CardOrder, request: &PrepareRequest) -> Result<(), PrepareError> {
-        let is_other = |stored: &Option<String>, asked: &Option<String>, name| match asked {
+        // What the caller left out is one of our pages, whichever address the node that filled it in has.
+        let receipt =
+            receipt_path(order.environment, order.id, &self.receipt_token(order.environment, order.id));
+        let is_other = |stored: &Option<String>, asked: &Option<String>, own: &str| match asked {
             Some(_) => stored != asked,
-            None => stored.as_deref().map(without_query) != self.own_page(order.flow, name).as_deref(),
+            None => stored.as_ref().is_some_and(|stored| !stored.ends_with(own)),
         };
         let differing: Vec<&'static str> = [
             ("amountMinor", order.fee.principal != request.quote.principal),
@@ -257,10 +265,10 @@ impl Engine {
             ("description", order.description != request.description),
             ("customer.name", order.customer_name != request.customer_name),
             ("customer.email", order.customer_email != request.customer_email),
-            ("metadata", order.metadata != request.metadata),
+            ("metadata", canonical(&order.metadata) != canonical(&request.metadata)),
             ("capture", order.capture != request.capture),
-            ("successUrl", is_other(&order.success_url, &request.success_url, "paid")),
-            ("cancelUrl", is_other(&order.cancel_url, &request.cancel_url, "canceled")),
+            ("successUrl", is_other(&order.success_url, &request.success_url, &receipt)),
+            ("cancelUrl", is_other(&order.cancel_url, &request.cancel_url, CANCELED_PATH)),
         ]
         .into_iter()
         .filter_map(|(field, differs)| differs.then_some(field))
@@ -315,11 +323,6 @@ impl Engine {
         Ok(PrepareError::Replayed(Box::new(error)))
     }
 
-    /// Where a hosted page sends customers whose caller named no place of its own.
-    fn own_page(&self, flow: Flow, name: &str) -> Option<String> {
-        (flow == Flow::HostedCheckout).then(|| format!("{}/checkout/{name}", self.options.public_url))
-    }
-
     /// Routes, prices and fills in what the caller left out.
     fn order(
         &self,
@@ -334,6 +337,7 @@ impl Engine {
         let route = quoted.route;
         let is_hosted = request.flow == Flow::HostedCheckout;
         let receipt = is_hosted.then(|| self.receipt_url(environment, id));
+        let canceled = is_hosted.then(|| format!("{}{CANCELED_PATH}", self.options.public_url));
         let rules = FallbackRules::of(view, &quoted);
         let order = CardOrder {
             environment,
@@ -354,7 +358,7 @@ impl Engine {
             metadata: request.metadata,
             capture: request.capture,
             success_url: request.success_url.or(receipt),
-            cancel_url: request.cancel_url.or_else(|| self.own_page(request.flow, "canceled")),
+            cancel_url: request.cancel_url.or(canceled),
             key: None,
             request: request_id.to_owned(),
             created_at,
@@ -579,11 +583,6 @@ pub(super) fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepa
 /// Whether the provider has decided.
 fn is_final(error: &CallError) -> bool {
     matches!(error, CallError::Rejected(rejection) if rejection.kind != RejectionKind::Credentials)
-}
-
-/// The page of an address: a receipt's has the payment in its query.
-fn without_query(url: &str) -> &str {
-    url.split_once('?').map_or(url, |(page, _)| page)
 }
 
 /// As every payment begins.

@@ -105,8 +105,8 @@ fn what_was_paid_after_all_is_recorded(kind: StoreKind) {
         world.shop.wait_status(&prepared.reference, "succeeded");
         let read = world.shop.read_payment(&prepared.reference).data(200);
         assert_eq!(
-            (&read["status"], &read["transaction"]["status"]),
-            (&json!("prepared"), &json!("succeeded"))
+            (&read["status"], &read["preparation"]["status"], &read["transaction"]["status"]),
+            (&json!("succeeded"), &json!("prepared"), &json!("succeeded"))
         );
         assert_eq!(world.simulator.truth(&prepared.reference).charged, 1);
     }
@@ -174,7 +174,7 @@ fn a_provider_that_is_away_is_waited_for(kind: StoreKind) {
         let reference = prepared.reference.as_str();
         world.shop.wait(reference, "tried", || !world.shop.lines(reference, "provider_call")[1..].is_empty());
         let story = world.shop.story(reference);
-        assert_eq!(story["status"], "prepared", "not expired here while it can be paid there");
+        assert_eq!(story["preparation"]["status"], "prepared", "not expired here while it can be paid there");
         assert!(story["waitingFor"].as_str().is_some_and(|reason| reason.contains("500")), "{story:#}");
     }
     let waiting = world.shop.listed("payments?waiting=true");
