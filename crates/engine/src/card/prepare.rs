@@ -412,11 +412,17 @@ impl Engine {
                 return self.prepare_rerouted_here(&provider, payment).await;
             };
             failpoint!("payment.before_prepare");
-            let call = preparing.prepare(provider.provider, &payment.order).await;
+            let mut call = preparing.prepare(provider.provider, &payment.order).await;
             failpoint!("payment.after_prepare");
+            let may_go_on = fallback.is_mover && fallback.rules.is_in_time();
+            if may_go_on && !payment.order.route.next.is_empty() && was_answered_with_errors(&call) {
+                call = without_trace(
+                    call,
+                    preparing.withdraw_unanswered(provider.provider, &payment.order).await,
+                );
+            }
             let proof = call.outcome.as_ref().err();
             let proof = proof.and_then(|error| proven_nothing(&payment.order.provider, error));
-            let may_go_on = fallback.is_mover && fallback.rules.is_in_time();
             let next = match proof.filter(|_| may_go_on) {
                 Some(attempt) => self.at_next_ready(fallback, &payment.order, attempt).await,
                 None => None,
@@ -578,6 +584,23 @@ pub(super) fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepa
         }
         Err(CallError::Unknown(transient)) => update.try_again(transient),
     }
+}
+
+/// Whether nothing but errors of the provider's own came back, so that it is done with the request whatever it made.
+fn was_answered_with_errors(call: &Call<Prepared>) -> bool {
+    let mut tries = call.logs.iter().flat_map(|log| &log.tries);
+    matches!(call.outcome, Err(CallError::Unknown(_)))
+        && tries.all(|one| one.status.is_some_and(|status| status >= 500))
+}
+
+/// The call with what was found out afterwards: where that proves that nothing is left of it, it is as if never sent.
+fn without_trace(mut call: Call<Prepared>, withdrawn: Call<()>) -> Call<Prepared> {
+    call.logs.extend(withdrawn.logs);
+    let outcome = match (call.outcome, withdrawn.outcome) {
+        (Err(CallError::Unknown(transient)), Ok(())) => Err(CallError::Unsent(transient)),
+        (outcome, _) => outcome,
+    };
+    Call { outcome, ..call }
 }
 
 /// Whether the provider has decided.

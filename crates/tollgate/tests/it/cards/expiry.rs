@@ -42,7 +42,11 @@ fn long_after(world: &mut World, meanwhile: impl FnOnce(&World)) {
 fn check_expired(world: &World, prepared: &Prepared, flow: Flow) {
     let reference = prepared.reference.as_str();
     let read = world.shop.read_payment(reference).data(200);
-    assert_eq!((&read["status"], &read["serviceReference"]), (&json!("expired"), &json!(reference)));
+    assert_eq!(
+        (&read["preparation"]["status"], &read["serviceReference"]),
+        (&json!("expired"), &json!(reference))
+    );
+    assert_eq!(read["status"], *read.pointer("/transaction/status").unwrap_or(&json!("expired")));
     let body = if flow == Flow::Hosted { json!({}) } else { prepared.confirm_body() };
     assert_eq!(world.shop.confirm(reference, &body).failure(409), "payment_not_confirmable");
     let truth = world.simulator.truth(reference);
@@ -303,7 +307,7 @@ fn the_clock_decides_before_anything_is_closed(kind: StoreKind) {
     for prepared in [&unpaid, &declined] {
         let answer = shop.confirm(&prepared.reference, &json!({ "sourceId": token }));
         assert_eq!(answer.failure(409), "payment_not_confirmable");
-        assert_eq!(shop.story(&prepared.reference)["status"], "prepared", "not swept yet");
+        assert_eq!(shop.story(&prepared.reference)["preparation"]["status"], "prepared", "not swept yet");
     }
     assert_eq!(
         shop.confirm(&element.reference, &element.confirm_body()).failure(409),
