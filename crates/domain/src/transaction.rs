@@ -127,6 +127,14 @@ pub struct Dispute {
     pub respond_by: Option<Timestamp>,
 }
 
+/// A dispute as its provider reports it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisputeReport {
+    pub dispute: Dispute,
+    /// The currency of its amount, in capitals, where the provider said it. What is recorded is in the payment's.
+    pub currency: Option<String>,
+}
+
 /// What a dispute means for the money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DisputeStage {

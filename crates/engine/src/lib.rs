@@ -10,6 +10,7 @@ mod audit_log;
 mod backoff;
 mod body_budget;
 mod books;
+mod canonical_json;
 mod card;
 mod circuit_events;
 mod circuits;

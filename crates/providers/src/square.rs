@@ -28,7 +28,7 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport},
     hold::HoldAction,
     refund::{Refund, RefundReport},
-    transaction::Dispute,
+    transaction::DisputeReport,
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Charge, Charges, CheckReport, CheckSubject, Component, Embedded,
@@ -162,7 +162,12 @@ impl Cards for Square {
         calls.finish(outcome.map(|location| location.is_some()))
     }
 
-    async fn dispute(&self, provider: &Provider, _: &str, known: Option<&str>) -> Call<Option<Dispute>> {
+    async fn dispute(
+        &self,
+        provider: &Provider,
+        _: &str,
+        known: Option<&str>,
+    ) -> Call<Option<DisputeReport>> {
         let mut calls = self.calls(provider);
         let outcome = match known {
             Some(id) => read_dispute(&mut calls, self.api(provider), id).await.map(Some),
@@ -369,7 +374,7 @@ async fn read_dispute(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
     id: &str,
-) -> Result<Dispute, CallError> {
+) -> Result<DisputeReport, CallError> {
     if !is_id(id) {
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }

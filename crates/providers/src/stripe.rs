@@ -25,7 +25,7 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport},
     hold::HoldAction,
     refund::{Refund, RefundReport},
-    transaction::Dispute,
+    transaction::{Dispute, DisputeReport},
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, CheckReport, CheckSubject, Component, Embedded, EmbeddedCards,
@@ -112,7 +112,7 @@ impl Cards for Stripe {
         provider: &Provider,
         payment: &str,
         known: Option<&str>,
-    ) -> Call<Option<Dispute>> {
+    ) -> Call<Option<DisputeReport>> {
         let mut calls = self.calls(provider);
         let outcome = dispute(&mut calls, self.api(provider), payment, known).await;
         calls.finish(outcome)
@@ -142,6 +142,12 @@ impl Preparing for Stripe {
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
         let mut calls = self.calls(provider).hiding(order.customer_email.as_deref());
         let outcome = prepare(&mut calls, self.api(provider), order).await;
+        calls.finish(outcome)
+    }
+
+    async fn withdraw_unanswered(&self, provider: &Provider, order: &CardOrder) -> Call<()> {
+        let mut calls = self.calls(provider);
+        let outcome = withdraw::unanswered(&mut calls, self.api(provider), order).await;
         calls.finish(outcome)
     }
 }
@@ -341,19 +347,22 @@ async fn dispute(
     api: ApiClient<'_>,
     intent: &str,
     known: Option<&str>,
-) -> Result<Option<Dispute>, CallError> {
+) -> Result<Option<DisputeReport>, CallError> {
     if !is_id(intent) {
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     let call = api.get("disputes.list", "disputes", request::dispute_query(intent))?;
     let list = calls.run(&call, interpret::<types::DisputeList>).await?;
     let place = list.data.iter().position(|dispute| Some(dispute.id.as_str()) == known).unwrap_or(0);
-    Ok(list.data.into_iter().nth(place).map(|dispute| Dispute {
-        id: dispute.id,
-        status: dispute.status,
-        reason: dispute.reason,
-        amount: dispute.amount,
-        respond_by: dispute.evidence_details.and_then(|details| details.respond_by()),
+    Ok(list.data.into_iter().nth(place).map(|dispute| DisputeReport {
+        dispute: Dispute {
+            id: dispute.id,
+            status: dispute.status,
+            reason: dispute.reason,
+            amount: dispute.amount,
+            respond_by: dispute.evidence_details.and_then(|details| details.respond_by()),
+        },
+        currency: dispute.currency.map(|currency| currency.to_ascii_uppercase()),
     }))
 }
 

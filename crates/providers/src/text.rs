@@ -1,5 +1,7 @@
 //! Texts that must fit somewhere else: fields of limited length, paths, lines shown to people.
 
+use serde::{Deserialize as _, Deserializer, de::Error as _};
+
 /// As much of a text as fits into so many bytes, cut between characters. Bytes, because providers that count say so of
 /// characters outside ASCII.
 pub(crate) fn fit(text: &str, bytes_max: usize) -> String {
@@ -18,6 +20,13 @@ pub(crate) fn fit(text: &str, bytes_max: usize) -> String {
 pub(crate) fn is_id(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b':');
     (1..=255).contains(&text.len()) && text.bytes().all(plain)
+}
+
+/// The name of something the provider has made. One that cannot be makes the whole answer unreadable: nothing could be
+/// asked about it later.
+pub(crate) fn id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let id = String::deserialize(deserializer)?;
+    if is_id(&id) { Ok(id) } else { Err(D::Error::custom("an id cannot be one")) }
 }
 
 /// A provider's code as a word for a log: what is no plain word is not repeated.

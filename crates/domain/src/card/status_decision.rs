@@ -170,9 +170,10 @@ pub fn discrepancies(
             found.push(Discrepancy { kind, expected, found: claimed });
         }
     };
-    // What is captured by hand may be captured in part.
+    // What is captured by hand may be captured in part, and nothing is no part.
     let total = order.fee.total_debit;
-    let is_part = |amount: &Minor| order.capture == CaptureMode::Manual && *amount < total;
+    let is_part =
+        |amount: &Minor| order.capture == CaptureMode::Manual && *amount > Minor::ZERO && *amount < total;
     let amount = amount.filter(|amount| !is_part(amount));
     compare(DiscrepancyKind::Amount, total.to_string(), amount.map(|amount| amount.to_string()));
     compare(DiscrepancyKind::Currency, order.currency.to_string(), currency.map(str::to_owned));
@@ -464,6 +465,9 @@ mod tests {
         assert_eq!(kinds(decide(&order(), None, &part)), Some(DiscrepancyKind::Amount));
         let more = ProviderReport { amount: Some(minor(1_001)), ..part.clone() };
         assert_eq!(kinds(decide(&manual, Some(&authorized), &more)), Some(DiscrepancyKind::Amount));
+        let nothing = ProviderReport { amount: Some(Minor::ZERO), ..part.clone() };
+        let refused = decide(&manual, Some(&authorized), &nothing);
+        assert_eq!((refused.next.clone(), kinds(refused)), (None, Some(DiscrepancyKind::Amount)));
         // Nobody captured it.
         let expired = report(ProviderStatus::AuthorizationExpired);
         let lapsed = decide(&manual, Some(&authorized), &expired).next.unwrap();

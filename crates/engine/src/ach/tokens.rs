@@ -9,7 +9,6 @@ use tollgate_domain::{Timestamp, customer::Customer};
 use tollgate_trace::span;
 use tollgate_vault::{SealError, Secret, token_generation};
 
-use super::fingerprint::differing_fields;
 use crate::{
     engine::Engine,
     ports::{KeyedToken, StoreError},
@@ -172,7 +171,7 @@ impl Engine {
         let kept = self.retry_until_known(deadline, keeping).await?;
         let kept =
             kept.ok_or_else(|| StoreError::Broken("the environment of a live key is not stored".to_owned()))?;
-        let differing = differing_fields(&kept.fingerprints, &new.fingerprints);
+        let differing = self.customer_differences(environment, &kept.fingerprints, customer);
         if !differing.is_empty() {
             self.count_key_conflict(environment, &new.key)?;
             return Err(IssueTokenError::KeyReused(differing));

@@ -132,13 +132,14 @@ impl Engine {
             Ok(report) => {
                 take_in(&mut update, &report, notice, provider.confirmation());
                 if let Some(news) = notice.dispute.clone() {
-                    let call = self.current_dispute(&provider, update.payment(), Some(&news.id)).await;
+                    let call =
+                        self.current_dispute(&provider, update.payment(), Some(&news.dispute.id)).await;
                     let current = call.and_then(|call| {
                         update.record_calls(&call.logs);
                         call.outcome.ok().flatten()
                     });
                     // The provider's word goes before the event's, which may be late.
-                    update.dispute(current.unwrap_or(news));
+                    update.dispute(current.unwrap_or(news), "webhook");
                 }
                 update.schedule_next_check();
                 self.finish(update, stored, notice, "").await

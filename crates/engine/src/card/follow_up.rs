@@ -4,7 +4,7 @@
 use tollgate_domain::{
     card::Trigger,
     id::{EnvironmentId, PaymentId},
-    transaction::Dispute,
+    transaction::DisputeReport,
 };
 
 use super::{
@@ -63,7 +63,7 @@ impl Engine {
             if let Some(Call { outcome, logs: more }) = call {
                 logs.extend(more);
                 if let Ok(Some(news)) = outcome {
-                    update.dispute(news);
+                    update.dispute(news, "resolver");
                 }
             }
         }
@@ -81,7 +81,7 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: &CardPayment,
         known: Option<&str>,
-    ) -> Option<Call<Option<Dispute>>> {
+    ) -> Option<Call<Option<DisputeReport>>> {
         let reference = payment.transaction.as_ref()?.state.provider_reference.as_deref()?;
         Some(provider.cards.dispute(provider.provider, reference, known).await)
     }

@@ -20,11 +20,13 @@ use tollgate_vault::RandomnessUnavailable;
 use super::{
     CardProvider, MAX_ROUNDS,
     fallback::{Fallback, Ready},
+    receipt::receipt_path,
     update::PaymentUpdate,
 };
 use crate::{
     activity,
     backoff::exponential_backoff,
+    canonical_json::canonical,
     circuits::CircuitOpen,
     engine::Engine,
     failpoint::failpoint,
@@ -48,6 +50,9 @@ const DEFAULT_RETRY_AFTER: Duration = Duration::from_secs(2);
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
 const FIRST_CHECK: Duration = Duration::from_millis(40);
 const MAX_CHECK: Duration = Duration::from_secs(2);
+
+/// Where a hosted page sends a customer who gives up, unless the caller names another page.
+const CANCELED_PATH: &str = "/checkout/canceled";
 
 /// What a caller asks for.
 #[derive(Debug, Clone)]
@@ -247,9 +252,12 @@ impl Engine {
 
     /// The fields in which a request differs from the one its key was used for.
     fn check_same(&self, order: &CardOrder, request: &PrepareRequest) -> Result<(), PrepareError> {
-        let is_other = |stored: &Option<String>, asked: &Option<String>, name| match asked {
+        // What the caller left out is one of our pages, whichever address the node that filled it in has.
+        let receipt =
+            receipt_path(order.environment, order.id, &self.receipt_token(order.environment, order.id));
+        let is_other = |stored: &Option<String>, asked: &Option<String>, own: &str| match asked {
             Some(_) => stored != asked,
-            None => stored.as_deref().map(without_query) != self.own_page(order.flow, name).as_deref(),
+            None => stored.as_ref().is_some_and(|stored| !stored.ends_with(own)),
         };
         let differing: Vec<&'static str> = [
             ("amountMinor", order.fee.principal != request.quote.principal),
@@ -257,10 +265,10 @@ impl Engine {
             ("description", order.description != request.description),
             ("customer.name", order.customer_name != request.customer_name),
             ("customer.email", order.customer_email != request.customer_email),
-            ("metadata", order.metadata != request.metadata),
+            ("metadata", canonical(&order.metadata) != canonical(&request.metadata)),
             ("capture", order.capture != request.capture),
-            ("successUrl", is_other(&order.success_url, &request.success_url, "paid")),
-            ("cancelUrl", is_other(&order.cancel_url, &request.cancel_url, "canceled")),
+            ("successUrl", is_other(&order.success_url, &request.success_url, &receipt)),
+            ("cancelUrl", is_other(&order.cancel_url, &request.cancel_url, CANCELED_PATH)),
         ]
         .into_iter()
         .filter_map(|(field, differs)| differs.then_some(field))
@@ -315,11 +323,6 @@ impl Engine {
         Ok(PrepareError::Replayed(Box::new(error)))
     }
 
-    /// Where a hosted page sends customers whose caller named no place of its own.
-    fn own_page(&self, flow: Flow, name: &str) -> Option<String> {
-        (flow == Flow::HostedCheckout).then(|| format!("{}/checkout/{name}", self.options.public_url))
-    }
-
     /// Routes, prices and fills in what the caller left out.
     fn order(
         &self,
@@ -334,6 +337,7 @@ impl Engine {
         let route = quoted.route;
         let is_hosted = request.flow == Flow::HostedCheckout;
         let receipt = is_hosted.then(|| self.receipt_url(environment, id));
+        let canceled = is_hosted.then(|| format!("{}{CANCELED_PATH}", self.options.public_url));
         let rules = FallbackRules::of(view, &quoted);
         let order = CardOrder {
             environment,
@@ -354,7 +358,7 @@ impl Engine {
             metadata: request.metadata,
             capture: request.capture,
             success_url: request.success_url.or(receipt),
-            cancel_url: request.cancel_url.or_else(|| self.own_page(request.flow, "canceled")),
+            cancel_url: request.cancel_url.or(canceled),
             key: None,
             request: request_id.to_owned(),
             created_at,
@@ -408,11 +412,17 @@ impl Engine {
                 return self.prepare_rerouted_here(&provider, payment).await;
             };
             failpoint!("payment.before_prepare");
-            let call = preparing.prepare(provider.provider, &payment.order).await;
+            let mut call = preparing.prepare(provider.provider, &payment.order).await;
             failpoint!("payment.after_prepare");
+            let may_go_on = fallback.is_mover && fallback.rules.is_in_time();
+            if may_go_on && !payment.order.route.next.is_empty() && was_answered_with_errors(&call) {
+                call = without_trace(
+                    call,
+                    preparing.withdraw_unanswered(provider.provider, &payment.order).await,
+                );
+            }
             let proof = call.outcome.as_ref().err();
             let proof = proof.and_then(|error| proven_nothing(&payment.order.provider, error));
-            let may_go_on = fallback.is_mover && fallback.rules.is_in_time();
             let next = match proof.filter(|_| may_go_on) {
                 Some(attempt) => self.at_next_ready(fallback, &payment.order, attempt).await,
                 None => None,
@@ -581,14 +591,26 @@ pub(super) fn note_preparation(update: &mut PaymentUpdate<'_>, call: &Call<Prepa
     }
 }
 
+/// Whether nothing but errors of the provider's own came back, so that it is done with the request whatever it made.
+fn was_answered_with_errors(call: &Call<Prepared>) -> bool {
+    let mut tries = call.logs.iter().flat_map(|log| &log.tries);
+    matches!(call.outcome, Err(CallError::Unknown(_)))
+        && tries.all(|one| one.status.is_some_and(|status| status >= 500))
+}
+
+/// The call with what was found out afterwards: where that proves that nothing is left of it, it is as if never sent.
+fn without_trace(mut call: Call<Prepared>, withdrawn: Call<()>) -> Call<Prepared> {
+    call.logs.extend(withdrawn.logs);
+    let outcome = match (call.outcome, withdrawn.outcome) {
+        (Err(CallError::Unknown(transient)), Ok(())) => Err(CallError::Unsent(transient)),
+        (outcome, _) => outcome,
+    };
+    Call { outcome, ..call }
+}
+
 /// Whether the provider has decided.
 fn is_final(error: &CallError) -> bool {
     matches!(error, CallError::Rejected(rejection) if rejection.kind != RejectionKind::Credentials)
-}
-
-/// The page of an address: a receipt's has the payment in its query.
-fn without_query(url: &str) -> &str {
-    url.split_once('?').map_or(url, |(page, _)| page)
 }
 
 /// As every payment begins.

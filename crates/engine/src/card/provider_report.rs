@@ -1,13 +1,16 @@
 //! What a provider says of a payment, brought into the decision about it.
 
 use tollgate_domain::{
+    Minor,
     card::{
         Attempt, AttemptState, Discrepancy, DiscrepancyKind, Preparation, ProviderReport, ProviderStatus,
         Trigger, decide_status,
     },
     refund::{Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
-    transaction::Dispute,
+    transaction::DisputeReport,
 };
+
+use crate::ports::CardPayment;
 
 use super::{
     at_provider::{open_attempt, open_hold_action},
@@ -91,14 +94,33 @@ impl PaymentUpdate<'_> {
 
     /// Takes in what the provider says of the payment's refunds, also of those that somebody made there.
     fn apply_refund_reports(&mut self, reports: &[RefundReport], source: &str) {
-        for report in reports {
-            let is_known = |refund: &&Refund| {
+        let known = |payment: &CardPayment, report: &RefundReport| {
+            let is_it = |refund: &&Refund| {
                 refund.provider_reference.as_ref() == Some(&report.id) || report.reference == Some(refund.id)
             };
-            match self.payment().refunds.iter().find(is_known).cloned() {
+            payment.refunds.iter().find(is_it).cloned()
+        };
+        // More than was paid cannot have been given back, whatever the provider says.
+        let total = self.payment().amounts().total_debit;
+        let recorded = reports.iter().filter(|report| report.status.counts());
+        let recorded = recorded.filter(|report| known(self.payment(), report).is_some());
+        let less = |left: Minor, booked| left.checked_sub(booked).unwrap_or_default();
+        let mut left = recorded.fold(total, |left, report| less(left, report.total));
+        for report in reports {
+            match known(self.payment(), report) {
                 Some(known) => self.apply_refund_report(&known, report, source),
                 // A failed refund that was never recorded here changes nothing.
-                None if report.status.counts() => self.refund_at_provider(report),
+                None if report.status.counts() => {
+                    let booked = report.total.min(left);
+                    left = less(left, booked);
+                    if booked < report.total {
+                        let expected = format!("at most {booked} of {total}");
+                        let found = format!("{} over {}", report.id, report.total);
+                        let kind = DiscrepancyKind::Refund;
+                        self.record_discrepancies(vec![Discrepancy { kind, expected, found }], source);
+                    }
+                    self.refund_at_provider(report, booked);
+                }
                 None => {}
             }
         }
@@ -126,11 +148,11 @@ impl PaymentUpdate<'_> {
         self.refund(next);
     }
 
-    /// Somebody made a refund at the provider.
-    fn refund_at_provider(&mut self, report: &RefundReport) {
+    /// Somebody made a refund at the provider; this much of it can be booked.
+    fn refund_at_provider(&mut self, report: &RefundReport, booked: Minor) {
         let payment = self.payment();
         let fee = payment.amounts();
-        let share = Refundable::after(&fee, &payment.refunds).divide(&fee, report.total);
+        let share = Refundable::after(&fee, &payment.refunds).divide(&fee, booked);
         let refund = Refund {
             id: self.engine().refund_made_at_provider(&payment.order, &report.id),
             terms: RefundTerms {
@@ -153,14 +175,30 @@ impl PaymentUpdate<'_> {
         self.refund(refund);
     }
 
-    /// Takes in the news of a dispute, if there is a transaction to contest.
-    pub(super) fn dispute(&mut self, news: Dispute) {
+    /// Takes in the news of a dispute, if there is a transaction to contest. An amount that the payment does not have is
+    /// shown to a person and not booked.
+    pub(super) fn dispute(&mut self, news: DisputeReport, source: &str) {
+        let DisputeReport { dispute: mut news, currency } = news;
+        let (own, total) = (self.payment().order.currency, self.payment().amounts().total_debit);
+        let foreign = currency.filter(|currency| currency != own.code());
+        let kind = match &foreign {
+            Some(_) => Some(DiscrepancyKind::Currency),
+            None if news.amount.is_some_and(|amount| amount > total) => Some(DiscrepancyKind::Amount),
+            None => None,
+        };
+        let discrepancy = kind.map(|kind| {
+            let currency = foreign.as_deref().unwrap_or_else(|| own.code());
+            let amount = news.amount.take().unwrap_or_default();
+            let found = format!("dispute {} over {amount} {currency}", news.id);
+            Discrepancy { kind, expected: format!("at most {total} {own}"), found }
+        });
         let known = self.payment().disputes.iter().find(|known| known.id == news.id).cloned();
         let next = match known.clone() {
             Some(known) => known.followed_by(news),
             None => news,
         };
         if known.as_ref() != Some(&next) {
+            self.record_discrepancies(discrepancy.into_iter().collect(), source);
             self.put_dispute(next);
         }
     }

@@ -3,7 +3,6 @@
 use serde_json::json;
 use tollgate_domain::{
     ServiceReference,
-    card::Preparation,
     id::{EnvironmentId, ExceptionId, PaymentId, TransactionId},
     transaction::Transaction,
 };
@@ -62,19 +61,9 @@ impl Engine {
         Ok(self.store.transactions(environment, filter, before, limit).await?)
     }
 
-    /// A preparation as its caller knows it: one that never came about is not there.
-    pub async fn prepared_payment(
-        &self,
-        environment: EnvironmentId,
-        id: PaymentId,
-    ) -> Result<CardPayment, ReadError> {
-        let payment = self.store.payment(environment, id).await?.ok_or(ReadError::Missing)?;
-        match payment.progress.preparation {
-            Preparation::Prepared | Preparation::Expired => Ok(payment),
-            // It could be paid at another provider before.
-            _ if payment.order.route.was_switched() => Ok(payment),
-            Preparation::Preparing | Preparation::Refused | Preparation::Withdrawn => Err(ReadError::Missing),
-        }
+    /// A payment that was prepared, or was to be: whoever was told its reference can read what became of it.
+    pub async fn payment(&self, environment: EnvironmentId, id: PaymentId) -> Result<CardPayment, ReadError> {
+        self.store.payment(environment, id).await?.ok_or(ReadError::Missing)
     }
 
     /// A payment with its timeline, for an operator.

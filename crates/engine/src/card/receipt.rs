@@ -11,8 +11,8 @@ const TOKEN_LENGTH: usize = 16;
 
 impl Engine {
     pub(super) fn receipt_url(&self, environment: EnvironmentId, id: PaymentId) -> String {
-        let (url, token) = (&self.options.public_url, self.receipt_token(environment, id));
-        format!("{url}/checkout/paid?environment={environment}&payment={id}&receipt={token}")
+        let path = receipt_path(environment, id, &self.receipt_token(environment, id));
+        format!("{}{path}", self.options.public_url)
     }
 
     /// The payment of a receipt. A wrong token looks like a payment that never was, and is not looked up.
@@ -30,8 +30,13 @@ impl Engine {
         self.store.payment(environment, id).await?.ok_or(ReadError::Missing)
     }
 
-    fn receipt_token(&self, environment: EnvironmentId, id: PaymentId) -> String {
+    pub(super) fn receipt_token(&self, environment: EnvironmentId, id: PaymentId) -> String {
         let digest = self.reference_digester.digest(&[b"receipt", &environment.to_bytes(), &id.to_bytes()]);
         HEXLOWER.encode(digest.get(..TOKEN_LENGTH).unwrap_or(&digest))
     }
+}
+
+/// The same on every node, whatever its address.
+pub(super) fn receipt_path(environment: EnvironmentId, id: PaymentId, token: &str) -> String {
+    format!("/checkout/paid?environment={environment}&payment={id}&receipt={token}")
 }

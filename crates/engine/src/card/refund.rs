@@ -23,6 +23,7 @@ use super::{
 };
 use crate::{
     audit_log::Audited,
+    canonical_json::canonical,
     configure::Origin,
     engine::Engine,
     failpoint::failpoint,
@@ -445,7 +446,7 @@ fn replay(payment: CardPayment, known: Refund, terms: &RefundTerms) -> Result<Re
         ("feeRefund", known.terms.fee_refund != terms.fee_refund),
         ("reason", known.terms.reason != terms.reason),
         ("description", known.terms.description != terms.description),
-        ("metadata", known.terms.metadata != terms.metadata),
+        ("metadata", canonical(&known.terms.metadata) != canonical(&terms.metadata)),
     ]
     .into_iter()
     .filter_map(|(field, differs)| differs.then_some(field))

@@ -77,6 +77,12 @@ impl CardPayment {
         let prepared = &self.order.fee;
         self.transaction.as_ref().map_or(*prepared, |transaction| transaction.state.amounts(prepared))
     }
+
+    /// Where it stands, in a word: the preparation's until somebody pays, then the transaction's.
+    pub fn status(&self) -> &'static str {
+        let prepared = self.progress.preparation.as_str();
+        self.transaction.as_ref().map_or(prepared, |transaction| transaction.state.status.as_str())
+    }
 }
 
 /// One line of a payment's timeline. Lines are never changed.

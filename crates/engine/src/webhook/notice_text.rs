@@ -1,18 +1,22 @@
 //! A notice as it is kept while it waits to be applied. Nothing in it is secret: the event's body is not kept.
 
 use serde_json::{Value, json};
-use tollgate_domain::{Minor, Timestamp, transaction::Dispute};
+use tollgate_domain::{
+    Minor, Timestamp,
+    transaction::{Dispute, DisputeReport},
+};
 
 use crate::ports::WebhookNotice;
 
 /// What is not there is left out: there are several notices for each payment.
 pub(super) fn write(notice: &WebhookNotice) -> String {
-    let dispute = notice.dispute.as_ref().map(|dispute| {
+    let dispute = notice.dispute.as_ref().map(|DisputeReport { dispute, currency }| {
         json!({
             "id": dispute.id,
             "status": dispute.status,
             "reason": dispute.reason,
             "amountMinor": dispute.amount.map(|amount| amount.to_string()),
+            "currency": currency,
             "respondBy": dispute.respond_by.map(Timestamp::unix_millis),
         })
     });
@@ -48,12 +52,18 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
         payment: words(&value, "payment"),
         reference: words(&value, "reference"),
         dispute: match dispute {
-            Some(dispute) => Some(Dispute {
-                id: words(dispute, "id")?,
-                status: words(dispute, "status")?,
-                reason: words(dispute, "reason"),
-                amount: minor(dispute, "amountMinor"),
-                respond_by: dispute.get("respondBy").and_then(Value::as_i64).map(Timestamp::from_unix_millis),
+            Some(kept) => Some(DisputeReport {
+                dispute: Dispute {
+                    id: words(kept, "id")?,
+                    status: words(kept, "status")?,
+                    reason: words(kept, "reason"),
+                    amount: minor(kept, "amountMinor"),
+                    respond_by: kept
+                        .get("respondBy")
+                        .and_then(Value::as_i64)
+                        .map(Timestamp::from_unix_millis),
+                },
+                currency: words(kept, "currency"),
             }),
             None => None,
         },
@@ -85,12 +95,15 @@ mod tests {
             objects: vec!["pi_1".to_owned(), "ch_1".to_owned()],
             payment: Some("pi_1".to_owned()),
             reference: Some("pay_1".to_owned()),
-            dispute: Some(Dispute {
-                id: "dp_1".to_owned(),
-                status: "needs_response".to_owned(),
-                reason: None,
-                amount: Minor::new(9_007_199_254_740_993),
-                respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
+            dispute: Some(DisputeReport {
+                dispute: Dispute {
+                    id: "dp_1".to_owned(),
+                    status: "needs_response".to_owned(),
+                    reason: None,
+                    amount: Minor::new(9_007_199_254_740_993),
+                    respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
+                },
+                currency: Some("USD".to_owned()),
             }),
             names_only: Some("dp_1".to_owned()),
             is_creation: true,

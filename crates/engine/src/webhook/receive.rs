@@ -7,6 +7,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     card::Preparation,
     id::{EnvironmentId, PaymentId},
+    transaction::DisputeReport,
 };
 use tracing::{debug, warn};
 
@@ -49,10 +50,10 @@ pub enum WebhookError {
 fn storable(mut notice: WebhookNotice) -> WebhookNotice {
     let words = notice.objects.iter_mut().chain(&mut notice.payment).chain(&mut notice.reference);
     let words = words.chain(&mut notice.names_only).chain(&mut notice.account);
-    let dispute = notice
-        .dispute
-        .iter_mut()
-        .flat_map(|dispute| [&mut dispute.id, &mut dispute.status].into_iter().chain(&mut dispute.reason));
+    let dispute = notice.dispute.iter_mut().flat_map(|DisputeReport { dispute, currency }| {
+        let words = [&mut dispute.id, &mut dispute.status].into_iter();
+        words.chain(&mut dispute.reason).chain(currency)
+    });
     for text in words.chain(dispute).filter(|text| text.contains('\0')) {
         *text = text.replace('\0', "\u{fffd}");
     }

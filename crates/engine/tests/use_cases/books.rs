@@ -6,16 +6,17 @@ use tokio::time::sleep;
 use tollgate_domain::{
     Currency, Flow, Minor, PaymentMethod, ServiceReference, Timestamp,
     books::CardPostingKind,
-    card::ProviderStatus,
+    card::{DiscrepancyKind, ProviderStatus},
     id::PaymentId,
     refund::{RefundStatus, RefundTerms},
     statement::Month,
-    transaction::Dispute,
+    transaction::{Dispute, Status},
 };
 use tollgate_engine::{CheckStatus, RefundRequest};
 
 use crate::support::{
     config::{INTENTS, REGISTER, REGISTER_FROM},
+    provider::whole_refund,
     requests::{charge_of, look_at},
     world::World,
 };
@@ -112,6 +113,49 @@ async fn a_disputed_amount_is_held_and_its_return_or_loss_is_posted() {
     assert_eq!((shown.id.as_str(), shown.status.as_str()), ("dp_2", "lost"));
     assert_eq!(shown.respond_by, Some(Timestamp::from_unix_millis(1_900_000_000_000)));
     world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_payment_does_not_have_is_shown_to_a_person_and_not_booked() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let total = world.payment(id).await.order.fee.total_debit.get();
+    let before = posted(&world, id).await;
+    let kinds = async || {
+        let found = world.store.exceptions_of(world.environment, ServiceReference::Card(id)).await.unwrap();
+        found.into_iter().map(|stored| (stored.exception.kind, stored.exception.found)).collect::<Vec<_>>()
+    };
+    // A dispute in another currency, and one over more than was paid.
+    "EUR".clone_into(&mut world.providers.records().page().dispute_currency);
+    disputed(&world, dispute("dp_1", "needs_response", 500)).await;
+    "USD".clone_into(&mut world.providers.records().page().dispute_currency);
+    disputed(&world, dispute("dp_1", "lost", total + 1)).await;
+    assert_eq!(posted(&world, id).await, before);
+    assert_eq!(
+        kinds().await,
+        [
+            (DiscrepancyKind::Currency, "dispute dp_1 over 500 EUR".to_owned()),
+            (DiscrepancyKind::Amount, format!("dispute dp_1 over {} USD", total + 1)),
+        ]
+    );
+    let shown = world.payment(id).await.transaction.unwrap().state.dispute.unwrap();
+    assert_eq!((shown.id.as_str(), shown.status.as_str(), shown.amount), ("dp_1", "lost", None));
+    world.check().await;
+    // A refund in the dashboard over more than was paid: no more than that is given back.
+    world.providers.records().page().refunds.push(whole_refund(total + 7));
+    sleep(A_DAY_LATER).await;
+    world.resolve().await;
+    let found = kinds().await;
+    let expected = (DiscrepancyKind::Refund, format!("refund_d over {}", total + 7));
+    assert_eq!((found.len(), found.last()), (3, Some(&expected)));
+    let payment = world.payment(id).await;
+    assert_eq!(payment.refunds[0].total().get(), total);
+    let state = payment.transaction.unwrap().state;
+    assert_eq!((state.status, state.refunded.get()), (Status::Refunded, total));
+    // It is told once.
+    sleep(A_DAY_LATER).await;
+    world.resolve().await;
+    assert_eq!(kinds().await.len(), 3);
 }
 
 #[tokio::test(start_paused = true)]

@@ -266,6 +266,34 @@ async fn after_an_unknown_outcome_or_a_rejection_there_is_no_fallback() {
     }
 }
 
+/// What it may have made is taken back first.
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_answers_with_errors_is_left_once_it_is_proven_to_have_nothing() {
+    for (done, is_closed) in [(false, true), (true, true), (true, false)] {
+        let world = World::new().await;
+        world.configure(document()).await;
+        world.providers.records().failing = Some(('a', done));
+        if !is_closed {
+            world.faults.arm(Fault::ProviderUnknown { done: false }, 2);
+        }
+        let answer = prepare(&world, Flow::HostedCheckout).await;
+        world.faults.disarm();
+        let pages = world.providers.records().pages.clone();
+        if is_closed {
+            let order = answer.unwrap().payment.order;
+            assert_eq!(order.provider, OTHER);
+            assert_eq!(order.route.attempts[0].outcome, RouteOutcome::Unavailable);
+            assert!(pages.iter().all(|page| page.account == 'b' || page.status == ProviderStatus::Canceled));
+        } else {
+            assert!(matches!(answer, Err(PrepareError::Recorded { .. })), "{answer:?}");
+            assert!(pages.iter().all(|page| page.account == 'a'), "nobody else is asked: {pages:?}");
+        }
+        world.providers.records().failing = None;
+        world.settle().await;
+        world.check().await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_provider_that_is_not_ready_is_passed_over_without_being_asked() {
     let world = World::new().await;

@@ -156,6 +156,48 @@ async fn a_key_is_one_payment_whatever_has_changed_since() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn metadata_that_means_the_same_is_the_same_request() {
+    let world = World::new().await;
+    let prepare = |metadata: &str| {
+        let (engine, view) = (world.engine(), world.view());
+        let request =
+            PrepareRequest { metadata: metadata.to_owned(), ..keyed(Flow::PaymentComponent, 1_000, "key-1") };
+        async move { engine.prepare(&view, request, "req_prepare").await }
+    };
+    let first = prepare(r#"{"order":"1","weight":{"kg":1.5,"lb":3}}"#).await.unwrap();
+    let again = prepare(r#"{"weight":{"lb":3.0,"kg":1.50},"order":"\u0031"}"#).await.unwrap();
+    assert_eq!((again.payment.order.id, again.replayed), (first.payment.order.id, true));
+    let other = prepare(r#"{"order":"1","weight":{"kg":1.51,"lb":3}}"#).await;
+    assert!(matches!(&other, Err(PrepareError::KeyReused(fields)) if *fields == ["metadata"]), "{other:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn return_pages_that_the_caller_left_out_are_no_difference_at_another_address() {
+    let world = World::new().await;
+    let prepare = |request| {
+        let (engine, view) = (world.engine(), world.view());
+        async move { engine.prepare(&view, request, "req_prepare").await }
+    };
+    let own = || keyed(Flow::HostedCheckout, 1_000, "key-1");
+    let pages = |key: &str| PrepareRequest {
+        success_url: Some("https://shop.example/paid".to_owned()),
+        cancel_url: Some("https://shop.example/canceled".to_owned()),
+        ..keyed(Flow::HostedCheckout, 1_000, key)
+    };
+    let first = prepare(own()).await.unwrap();
+    prepare(pages("key-2")).await.unwrap();
+    world.move_to("https://elsewhere.example").await;
+    let again = prepare(own()).await.unwrap();
+    assert_eq!((again.payment.order.id, again.replayed), (first.payment.order.id, true));
+    // Naming pages where there were none is another request, and the other way round.
+    for differs in [prepare(pages("key-1")).await, prepare(keyed(Flow::HostedCheckout, 1_000, "key-2")).await]
+    {
+        let Err(PrepareError::KeyReused(fields)) = differs else { panic!("{differs:?}") };
+        assert_eq!(fields, ["successUrl", "cancelUrl"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_key_that_was_told_to_try_again_prepares_anew() {
     let world = World::new().await;
     world.configure(config::with_wrong_credentials()).await;

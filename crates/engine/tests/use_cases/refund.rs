@@ -196,6 +196,14 @@ async fn a_key_belongs_to_one_request() {
     let first = refund(&world, id, request("refund-1", Some(100))).await.unwrap();
     let again = refund(&world, id, request("refund-1", Some(100))).await.unwrap();
     assert_eq!((again.refund.id, again.replayed), (first.refund.id, true));
+    let with_metadata = |metadata: &str| {
+        let mut request = request("refund-2", Some(100));
+        metadata.clone_into(&mut request.terms.metadata);
+        request
+    };
+    refund(&world, id, with_metadata(r#"{"a":1.5,"b":{"c":1,"d":2}}"#)).await.unwrap();
+    let same = refund(&world, id, with_metadata(r#"{"b":{"d":2,"c":1.0},"a":1.50}"#)).await.unwrap();
+    assert!(same.replayed, "metadata that means the same");
     let mut other = request("refund-1", Some(101));
     other.terms.fee_refund = Some(FeeRefund::None);
     let differs = refund(&world, id, other).await;

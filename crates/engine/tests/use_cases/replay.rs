@@ -121,6 +121,21 @@ async fn leaving_out_what_the_first_request_said_is_another_request() {
     assert_eq!(fields, ["purpose", "recipientKind", "statementDescriptor"]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn json_that_means_the_same_is_the_same_transfer() {
+    let world = World::new().await;
+    let create = async |metadata: &str, remittance: &str| {
+        let mut request = transfer_request(&world, KEY, 10_000);
+        metadata.clone_into(&mut request.metadata);
+        request.remittance = Some(remittance.to_owned());
+        world.engine().create_transfer(&world.view(), request, "req").await
+    };
+    create(r#"{"a":1.5,"b":2}"#, r#"{"invoice":10}"#).await.unwrap();
+    assert!(create(r#"{"b":2,"a":1.50}"#, r#"{"invoice":1e1}"#).await.unwrap().replayed);
+    let refused = create(r#"{"b":2,"a":1.51}"#, r#"{"invoice":10}"#).await.unwrap_err();
+    assert!(matches!(&refused, TransferError::KeyReused(fields) if *fields == ["metadata"]), "{refused:?}");
+}
+
 /// An account number cannot be found out by trying: after twenty conflicts there are no more of them for an hour.
 #[tokio::test(start_paused = true)]
 async fn a_key_can_be_in_conflict_only_so_often() {

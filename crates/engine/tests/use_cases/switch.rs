@@ -225,7 +225,7 @@ async fn until_the_component_is_proven_gone_nobody_else_is_asked() {
             assert_eq!(world.providers.records().pages.len(), 1, "only the first provider was asked");
             let confirmed = world.confirm(id, look_at(&object)).await;
             assert!(matches!(confirmed, Err(ConfirmError::NotConfirmable(_))), "{confirmed:?}");
-            let read = world.engine().prepared_payment(world.environment, id).await;
+            let read = world.engine().payment(world.environment, id).await;
             assert!(read.is_ok(), "its caller knows it");
             if by_webhook {
                 let event = json!({ "id": "evt_1", "type": "canceled", "object": object });

@@ -5,11 +5,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use tollgate_domain::Minor;
 
-use crate::amount::minor;
+use crate::{amount::minor, text::id};
 
 /// A transfer by ACH. An amount below zero would take money from the customer, and makes the answer unreadable.
 #[derive(Deserialize)]
 pub(super) struct AchTransfer {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]
@@ -55,6 +56,7 @@ pub(super) struct NotificationOfChange {
 /// A real-time payment, or one by FedNow.
 #[derive(Deserialize)]
 pub(super) struct InstantTransfer {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]

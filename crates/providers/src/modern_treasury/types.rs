@@ -4,11 +4,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use tollgate_domain::Minor;
 
-use crate::amount::minor;
+use crate::{amount::minor, text::id};
 
 /// A payment order. One in the other direction would take money from the customer, and makes the answer unreadable.
 #[derive(Deserialize)]
 pub(super) struct PaymentOrder {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]

@@ -1,5 +1,7 @@
 //! Refunds: made under our own key, and recognized by our own name for them, which stands in their reason.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 use tollgate_domain::{
     card::CardOrder,
@@ -10,7 +12,8 @@ use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
     call::{ApiClient, interpret},
-    types::{self, Payment, RefundBody},
+    request,
+    types::{self, Payment, RefundBody, RefundList},
 };
 use crate::{
     failure::{Code, refused, unknown},
@@ -18,8 +21,8 @@ use crate::{
     text::is_id,
 };
 
-/// More than a payment of ours can have.
-const MAX_REFUNDS: usize = 100;
+/// More are not read one by one.
+const FEW: usize = 100;
 
 pub(super) async fn make(
     calls: &mut CallSession<'_>,
@@ -43,23 +46,50 @@ pub(super) async fn make(
     Ok(report(made.refund))
 }
 
-/// Every refund of some payments. The wire lists refunds by time and place, but not by payment: each is read by its name.
+/// Every refund of some payments. The wire lists refunds by time and place, but not by payment: a few are read by their
+/// names, and many are looked for in the list.
 pub(super) async fn of_payments(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
     payments: &[Payment],
 ) -> Result<Vec<RefundReport>, CallError> {
-    let names: Vec<&String> = payments.iter().flat_map(|payment| &payment.refund_ids).collect();
-    if names.len() > MAX_REFUNDS {
-        return Err(unknown("the payment has too many refunds to read"));
-    }
+    let mut names: BTreeSet<&str> = BTreeSet::new();
+    names.extend(payments.iter().flat_map(|payment| &payment.refund_ids).map(String::as_str));
     let mut reports = Vec::with_capacity(names.len());
+    if names.len() > FEW {
+        reports = listed(calls, api, payments, &mut names).await?;
+    }
     for name in names {
         if !is_id(name) {
             return Err(unknown("the payment names a refund that cannot be read"));
         }
         let call = api.get("refunds.get", &format!("refunds/{name}"))?;
         reports.push(report(calls.run(&call, interpret::<RefundBody>).await?.refund));
+    }
+    Ok(reports)
+}
+
+/// Those of these names that were made since the payments, page by page; the names of the others are left.
+async fn listed(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    payments: &[Payment],
+    names: &mut BTreeSet<&str>,
+) -> Result<Vec<RefundReport>, CallError> {
+    let since = payments.iter().filter_map(|payment| payment.created_at.as_deref()).min();
+    let (location, mut cursor) = (api.location()?, None::<String>);
+    let mut reports = Vec::with_capacity(names.len());
+    // The time of the whole call is the bound.
+    while !names.is_empty() {
+        let query = request::refunds(location, since, cursor.as_deref());
+        let call = api.get("refunds.list", &format!("refunds?{query}"))?;
+        let page = calls.run(&call, interpret::<RefundList>).await?;
+        let ours = page.refunds.into_iter().flatten().filter(|refund| names.remove(refund.id.as_str()));
+        reports.extend(ours.map(report));
+        cursor = page.cursor.filter(|cursor| !cursor.is_empty());
+        if cursor.is_none() {
+            break;
+        }
     }
     Ok(reports)
 }

@@ -104,6 +104,18 @@ pub(super) fn list(
     query.finish()
 }
 
+/// The query of one page of refunds since a moment, the oldest first.
+pub(super) fn refunds(location: &str, since: Option<&str>, cursor: Option<&str>) -> String {
+    let mut query = Serializer::new(String::new());
+    query.append_pair("sort_order", "ASC").append_pair("location_id", location).append_pair("limit", "100");
+    for (name, value) in [("begin_time", since), ("cursor", cursor)] {
+        if let Some(value) = value {
+            query.append_pair(name, value);
+        }
+    }
+    query.finish()
+}
+
 /// A moment as the provider writes it, held at the ends of what can be written.
 pub(super) fn time(moment: Timestamp) -> jiff::Timestamp {
     let bound = if moment.unix_millis() < 0 { jiff::Timestamp::MIN } else { jiff::Timestamp::MAX };

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use tollgate_domain::Minor;
 
-use crate::amount::minor;
+use crate::{amount::minor, text::id};
 
 #[derive(Deserialize)]
 pub(super) struct PaymentBody {
@@ -18,6 +18,7 @@ pub(super) struct PaymentList {
 
 #[derive(Deserialize)]
 pub(super) struct Payment {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) status: String,
     pub(super) order_id: Option<String>,
@@ -51,7 +52,14 @@ pub(super) struct RefundBody {
 }
 
 #[derive(Deserialize)]
+pub(super) struct RefundList {
+    pub(super) refunds: Option<Vec<Refund>>,
+    pub(super) cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
 pub(super) struct Refund {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) status: Option<String>,
     pub(super) amount_money: Money,
@@ -76,6 +84,7 @@ pub(super) struct PaymentLinkBody {
 
 #[derive(Deserialize)]
 pub(super) struct PaymentLink {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) order_id: String,
     pub(super) url: Option<String>,

@@ -2,7 +2,10 @@
 
 use data_encoding::BASE64;
 use serde::de::DeserializeOwned;
-use tollgate_domain::{Timestamp, transaction::Dispute};
+use tollgate_domain::{
+    Timestamp,
+    transaction::{Dispute, DisputeReport},
+};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::{DisputeObject, Event, EventData, EventDispute, PaymentObject, RefundObject};
@@ -61,13 +64,17 @@ fn dispute(notice: WebhookNotice, data: Option<EventData>) -> Result<WebhookNoti
 }
 
 /// A dispute as the domain sees it.
-pub(super) fn told(dispute: EventDispute, id: String) -> Dispute {
-    Dispute {
-        id,
-        status: dispute.state.unwrap_or_default(),
-        reason: dispute.reason,
-        amount: dispute.amount_money.map(|money| money.amount),
-        respond_by: dispute.due_at.and_then(|due| moment(&due)),
+pub(super) fn told(dispute: EventDispute, id: String) -> DisputeReport {
+    let (amount, currency) = dispute.amount_money.map(|money| (money.amount, money.currency)).unzip();
+    DisputeReport {
+        dispute: Dispute {
+            id,
+            status: dispute.state.unwrap_or_default(),
+            reason: dispute.reason,
+            amount,
+            respond_by: dispute.due_at.and_then(|due| moment(&due)),
+        },
+        currency: currency.map(|currency| currency.to_ascii_uppercase()),
     }
 }
 

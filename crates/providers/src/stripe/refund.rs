@@ -19,7 +19,7 @@ use crate::{
 
 /// Under this name the provider keeps which of our refunds it is.
 const REFUND: &str = "tollgate_refund";
-/// As many as a page holds, and more than a payment can have.
+/// As many as a page holds.
 const PAGE: usize = 100;
 
 pub(super) async fn make(
@@ -58,13 +58,23 @@ pub(super) async fn of_charge(
     if !refunds.has_more {
         return Ok(without_release(refunds.data, released));
     }
-    let query = Form::new().with("payment_intent", intent).with("limit", &PAGE.to_string());
-    let call = api.get("refunds.list", "refunds", query)?;
-    let all = calls.run(&call, interpret::<types::RefundList>).await?;
-    if all.has_more {
-        return Err(unknown("the payment has too many refunds to read"));
+    let mut all: Vec<types::Refund> = Vec::new();
+    // The time of the whole call is the bound.
+    loop {
+        let query = Form::new()
+            .with("payment_intent", intent)
+            .with("limit", &PAGE.to_string())
+            .with_some("starting_after", all.last().map(|refund| refund.id.as_str()));
+        let call = api.get("refunds.list", "refunds", query)?;
+        let page = calls.run(&call, interpret::<types::RefundList>).await?;
+        if page.has_more && page.data.is_empty() {
+            return Err(unknown("the provider's list of refunds does not end"));
+        }
+        all.extend(page.data);
+        if !page.has_more {
+            return Ok(without_release(all, released));
+        }
     }
-    Ok(without_release(all.data, released))
 }
 
 /// Every refund but what a partial capture has released: the first one on its charge, which moves no balance.

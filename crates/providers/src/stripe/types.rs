@@ -5,11 +5,15 @@
 use serde::Deserialize;
 use tollgate_domain::{Minor, Timestamp};
 
-use crate::amount::{maybe_minor, minor};
+use crate::{
+    amount::{maybe_minor, minor},
+    text::id,
+};
 
 /// A freshly made intent.
 #[derive(Deserialize)]
 pub(super) struct NewIntent {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) client_secret: String,
     pub(super) payment_method_types: Option<Vec<String>>,
@@ -18,6 +22,7 @@ pub(super) struct NewIntent {
 /// A freshly made session.
 #[derive(Deserialize)]
 pub(super) struct NewSession {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) url: String,
     pub(super) payment_method_types: Option<Vec<String>>,
@@ -26,6 +31,7 @@ pub(super) struct NewSession {
 /// An intent. `latest_charge` was asked for whole, with its refunds.
 #[derive(Deserialize)]
 pub(super) struct Intent {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) status: String,
     #[serde(deserialize_with = "minor")]
@@ -90,6 +96,7 @@ pub(super) struct RefundList {
 
 #[derive(Deserialize)]
 pub(super) struct Refund {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     #[serde(deserialize_with = "minor")]
     pub(super) amount: Minor,
@@ -108,11 +115,13 @@ pub(super) struct DisputeList {
 
 #[derive(Deserialize)]
 pub(super) struct Dispute {
+    #[serde(deserialize_with = "id")]
     pub(super) id: String,
     pub(super) status: String,
     pub(super) reason: Option<String>,
     #[serde(default, deserialize_with = "maybe_minor")]
     pub(super) amount: Option<Minor>,
+    pub(super) currency: Option<String>,
     pub(super) evidence_details: Option<EvidenceDetails>,
 }
 
@@ -140,6 +149,22 @@ pub(super) struct Session {
     pub(super) client_reference_id: Option<String>,
     pub(super) metadata: Option<Metadata>,
     pub(super) payment_intent: Option<Intent>,
+}
+
+/// Intents or sessions, the newest first.
+#[derive(Deserialize)]
+pub(super) struct MadeList {
+    pub(super) data: Vec<Made>,
+    #[serde(default)]
+    pub(super) has_more: bool,
+}
+
+/// An intent or a session, as far as it says whose it is.
+#[derive(Deserialize)]
+pub(super) struct Made {
+    #[serde(deserialize_with = "id")]
+    pub(super) id: String,
+    pub(super) metadata: Option<Metadata>,
 }
 
 /// Our own notes on an object.
@@ -223,6 +248,7 @@ pub(super) struct EventObject {
     pub(super) id: String,
     #[serde(default, deserialize_with = "maybe_minor")]
     pub(super) amount: Option<Minor>,
+    pub(super) currency: Option<String>,
     pub(super) status: Option<String>,
     pub(super) reason: Option<String>,
     pub(super) evidence_details: Option<EvidenceDetails>,

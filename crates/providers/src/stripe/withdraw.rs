@@ -1,6 +1,7 @@
 //! Taking back what nobody has paid: an intent is canceled, a session expired.
 
 use tollgate_domain::{
+    Flow,
     card::{CardOrder, ProviderReport, ProviderStatus},
     hold::CaptureMode,
 };
@@ -8,14 +9,20 @@ use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
     call::{ApiClient, interpret},
+    form::Form,
     is_session, read, request, status,
-    types::{Intent, Session},
+    types::{Intent, Made, MadeList, Session},
 };
 use crate::{
-    failure::{Code, refused},
+    failure::{Code, refused, unknown},
     retry::CallSession,
     text::is_id,
 };
+
+/// Their clock need not be ours.
+const CLOCKS_APART_MILLIS: i64 = 2 * 60 * 1_000;
+/// Pages of a hundred: the caller waits.
+const PAGES_MAX: usize = 10;
 
 /// Cancels or expires, and where the provider will not, says why by saying where it stands.
 pub(super) async fn withdraw(
@@ -48,6 +55,45 @@ pub(super) async fn withdraw(
         Err(error) if is_about_state(&error) => Err(rejection),
         other => other,
     }
+}
+
+/// Takes back whatever was made for an order whose preparation got no readable answer. Lists are up to date at once,
+/// which the search is not.
+pub(super) async fn unanswered(
+    calls: &mut CallSession<'_>,
+    api: ApiClient<'_>,
+    order: &CardOrder,
+) -> Result<(), CallError> {
+    let (operation, path) = match order.flow {
+        Flow::HostedCheckout => ("checkout.sessions.list", "checkout/sessions"),
+        Flow::PaymentComponent => ("payment_intents.list", "payment_intents"),
+    };
+    let since = order.created_at.unix_millis().saturating_sub(CLOCKS_APART_MILLIS).div_euclid(1_000);
+    let (since, reference) = (since.to_string(), order.id.to_string());
+    let mut last: Option<String> = None;
+    for _ in 0..PAGES_MAX {
+        let query = Form::new()
+            .with("created[gte]", &since)
+            .with("limit", "100")
+            .with_some("starting_after", last.as_deref());
+        let call = api.get(operation, path, query)?;
+        let page = calls.run(&call, interpret::<MadeList>).await?;
+        let is_ours = |made: &&Made| {
+            let noted = made.metadata.as_ref().and_then(|metadata| metadata.tollgate_reference.as_ref());
+            noted == Some(&reference)
+        };
+        for made in page.data.iter().filter(is_ours) {
+            let closed = withdraw(calls, api, order, &made.id).await?;
+            if !closed.provider_status.is_canceled() {
+                return Err(unknown("what the provider made for it cannot be taken back"));
+            }
+        }
+        if !page.has_more {
+            return Ok(());
+        }
+        last = page.data.last().map(|made| made.id.clone());
+    }
+    Err(unknown("the provider made too many others meanwhile to search"))
 }
 
 async fn close(

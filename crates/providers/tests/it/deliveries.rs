@@ -45,7 +45,10 @@ async fn what_the_simulator_sends_on_the_stripe_wire_is_understood() {
         assert_eq!((one.payment.as_ref(), one.objects.first()), (Some(&intent), Some(&intent)), "{kind}");
     }
     let dispute = notices.last().unwrap().dispute.as_ref().unwrap();
-    assert_eq!((dispute.status.as_str(), dispute.amount), ("needs_response", Some(minor(2_000))));
+    assert_eq!(
+        (dispute.dispute.status.as_str(), dispute.dispute.amount),
+        ("needs_response", Some(minor(2_000)))
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
-use tollgate_domain::{Timestamp, transaction::Dispute};
+use tollgate_domain::{
+    Timestamp,
+    transaction::{Dispute, DisputeReport},
+};
 use tollgate_engine::ports::{Adapters as _, WebhookNotice};
 
 use crate::signatures::{SQUARE_VECTOR, STRIPE_VECTOR};
@@ -111,13 +114,14 @@ fn every_stripe_event() {
         "charge.dispute.funds_withdrawn",
         "charge.dispute.funds_reinstated",
     ] {
-        let told = Dispute {
+        let dispute_told = Dispute {
             id: "dp_1".to_owned(),
             status: "lost".to_owned(),
             reason: Some("fraudulent".to_owned()),
             amount: Some(minor(7)),
             respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
         };
+        let told = DisputeReport { dispute: dispute_told, currency: Some("USD".to_owned()) };
         let expected = WebhookNotice {
             objects: names(&["pi_1", "ch_1"]),
             payment: Some("pi_1".to_owned()),
@@ -244,13 +248,14 @@ fn every_square_event() {
         let dispute = json!({ "id": id, "state": "EVIDENCE_REQUIRED", "reason": "NO_KNOWLEDGE",
             "amount_money": { "amount": 7, "currency": "USD" }, "disputed_payment": { "payment_id": "p1" },
             "due_at": "2026-11-29T23:59:59.999Z" });
-        let told = Dispute {
+        let dispute_told = Dispute {
             id: id.unwrap_or("data_id").to_owned(),
             status: "EVIDENCE_REQUIRED".to_owned(),
             reason: Some("NO_KNOWLEDGE".to_owned()),
             amount: Some(minor(7)),
             respond_by: Some(Timestamp::from_unix_millis(1_795_996_799_999)),
         };
+        let told = DisputeReport { dispute: dispute_told, currency: Some("USD".to_owned()) };
         let expected = WebhookNotice {
             objects: names(&["p1"]),
             payment: Some("p1".to_owned()),

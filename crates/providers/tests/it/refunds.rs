@@ -73,6 +73,23 @@ async fn more_refunds_than_a_page_shows_are_all_read() {
 }
 
 #[tokio::test]
+async fn more_refunds_than_any_page_holds_are_all_read() {
+    let world = start().await;
+    for (cards, provider, order, payment) in paid(&world).await {
+        let refunds: Vec<Refund> = (1..=230).map(|number| refund(number, 2, 0)).collect();
+        for refund in &refunds {
+            cards.refund(provider, &order, &payment, refund).await.outcome.unwrap();
+        }
+        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let mut found: Vec<_> = seen.refunds.iter().filter_map(|refund| refund.reference).collect();
+        found.sort_unstable();
+        let mut expected: Vec<_> = refunds.iter().map(|refund| refund.id).collect();
+        expected.sort_unstable();
+        assert_eq!(found, expected);
+    }
+}
+
+#[tokio::test]
 async fn a_refund_that_comes_back_is_seen_as_failed() {
     let world = start().await;
     let [(cards, provider, order, payment), _] = paid(&world).await;

@@ -176,6 +176,19 @@ async fn a_later_refusal_does_not_undo_what_may_have_been_done() {
     assert_eq!(refused(pay(&[answer(500, ""), declined()]).await, RejectionKind::Declined), "card_declined");
 }
 
+/// A name that nothing can be asked by later is no answer either.
+#[tokio::test]
+async fn a_malformed_id_leaves_the_outcome_unknown() {
+    for id in ["", "pi_1/../pi_2", "pi 1", "pi_1?expand=x"] {
+        let (call, _) =
+            prepare(&vec![answer(200, &INTENT.replace("pi_1\",\"client", &format!("{id}\",\"client"))); 3])
+                .await;
+        assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{id}: {call:?}");
+        let call = pay(&vec![answer(200, &PAYMENT.replace("p1", id)); 3]).await;
+        assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{id}: {call:?}");
+    }
+}
+
 #[tokio::test]
 async fn answers_that_cannot_be_read_are_no_answers() {
     let torn = r#"{"id":"pi_1","client_secret":"pi_1_se"#;
@@ -350,5 +363,8 @@ async fn square_is_asked_for_a_dispute_by_its_name() {
     let call = cards.dispute(&provider, "p1", Some("d1")).await;
     assert_eq!(tries(&call), ["ok"]);
     let read = call.outcome.unwrap().unwrap();
-    assert_eq!((read.id.as_str(), read.status.as_str(), read.is_closed()), ("d1", "WON", true));
+    assert_eq!(
+        (read.dispute.id.as_str(), read.dispute.status.as_str(), read.dispute.is_closed()),
+        ("d1", "WON", true)
+    );
 }

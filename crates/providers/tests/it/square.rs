@@ -379,7 +379,9 @@ async fn a_dispute_is_read_as_it_stands() {
     let read = async || cards.dispute(&world.square, &paid, Some(&id)).await;
     let call = read().await;
     assert_eq!(asked(&call), [("disputes.get", 1)]);
-    let dispute = call.outcome.unwrap().unwrap();
+    let reported = call.outcome.unwrap().unwrap();
+    assert_eq!(reported.currency.as_deref(), Some("USD"));
+    let dispute = reported.dispute;
     assert_eq!((dispute.status.as_str(), dispute.amount), ("EVIDENCE_REQUIRED", Some(minor(2_000))));
     assert_eq!(dispute.reason.as_deref(), Some("NO_KNOWLEDGE"));
     let due: jiff::Timestamp = opened["due_at"].as_str().unwrap().parse().unwrap();
@@ -388,6 +390,6 @@ async fn a_dispute_is_read_as_it_stands() {
         [("review", json!({}), "PROCESSING"), ("close", json!({ "status": "accepted" }), "ACCEPTED")]
     {
         world.control("POST", &format!("square/disputes/{id}/{action}"), body).await;
-        assert_eq!(read().await.outcome.unwrap().unwrap().status, status);
+        assert_eq!(read().await.outcome.unwrap().unwrap().dispute.status, status);
     }
 }

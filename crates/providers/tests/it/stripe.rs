@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tollgate_domain::card::{ProviderReport, ProviderStatus};
 use tollgate_domain::{Currency, Flow};
-use tollgate_engine::ports::{Component, RejectionKind, Subject};
+use tollgate_engine::ports::{CallError, Component, Preparing, RejectionKind, Subject};
 
 use crate::offered::Offered as _;
 use crate::support::{
@@ -258,6 +258,45 @@ async fn a_refusal_is_quoted_without_the_customers_address() {
     refused(call, RejectionKind::Invalid);
 }
 
+/// A preparation that was answered with nothing but server errors is looked for, and taken back if it is there.
+#[tokio::test]
+async fn what_a_failed_preparation_has_made_is_taken_back() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    for (flow, operation, kind) in [
+        (Flow::HostedCheckout, "checkout.sessions", "checkout_sessions"),
+        (Flow::PaymentComponent, "payment_intents", "payment_intents"),
+    ] {
+        let preparing: &dyn Preparing = match flow {
+            Flow::HostedCheckout => cards.hosted_checkout().unwrap(),
+            Flow::PaymentComponent => cards.in_browser(),
+        };
+        for (fault, made) in [("error_before", 0), ("error_after", 1)] {
+            let order = order(flow);
+            world.fault("stripe", &format!("{operation}.create"), fault, 10).await;
+            let lost = preparing.prepare(&world.stripe, &order).await.outcome;
+            assert!(matches!(lost, Err(CallError::Unknown(_))), "{lost:?}");
+            world.fault("stripe", &format!("{operation}.list"), "error_before", 10).await;
+            let unproven = preparing.withdraw_unanswered(&world.stripe, &order).await.outcome;
+            assert!(matches!(unproven, Err(CallError::Unknown(_))), "{unproven:?}");
+            world.control("DELETE", "faults", json!(null)).await;
+            assert_eq!(preparing.withdraw_unanswered(&world.stripe, &order).await.outcome, Ok(()));
+            let state = world.control("GET", "state?limit=1000", json!(null)).await;
+            let ours: Vec<_> = state["stripe"][kind]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|it| it["metadata"]["tollgate_reference"] == order.id.to_string())
+                .collect();
+            assert_eq!(ours.len(), made, "{fault}");
+            assert!(
+                ours.iter().all(|it| it["status"] == "expired" || it["status"] == "canceled"),
+                "{ours:?}"
+            );
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_dispute_is_read_as_it_stands() {
     let world = start().await;
@@ -270,8 +309,10 @@ async fn a_dispute_is_read_as_it_stands() {
     assert_eq!(none.outcome, Ok(None));
     world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), json!({})).await;
     assert!(look(&world, &id).await.disputed);
-    let read = async || cards.dispute(&world.stripe, &id, None).await.outcome.unwrap().unwrap();
-    let opened = read().await;
+    let read = async || cards.dispute(&world.stripe, &id, None).await.outcome.unwrap().unwrap().dispute;
+    let reported = cards.dispute(&world.stripe, &id, None).await.outcome.unwrap().unwrap();
+    assert_eq!(reported.currency.as_deref(), Some("USD"));
+    let opened = reported.dispute;
     assert_eq!((opened.status.as_str(), opened.amount), ("needs_response", Some(minor(2_000))));
     let week = 7 * 86_400_000;
     let until = opened.respond_by.unwrap().unix_millis() - now_millis();
@@ -286,7 +327,7 @@ async fn a_dispute_is_read_as_it_stands() {
     // Another one is news; the first is still found by its own name.
     let second = world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), json!({})).await;
     assert_eq!(read().await.id, second["id"].as_str().unwrap());
-    let first = cards.dispute(&world.stripe, &id, Some(&opened.id)).await.outcome.unwrap().unwrap();
+    let first = cards.dispute(&world.stripe, &id, Some(&opened.id)).await.outcome.unwrap().unwrap().dispute;
     assert_eq!((first.id, first.status.as_str()), (opened.id, "lost"));
 }
 

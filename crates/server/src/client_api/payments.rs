@@ -43,7 +43,7 @@ pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiR
 pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     let reference: ServiceReference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let ServiceReference::Card(id) = reference else { return Err(no_such_payment()) };
-    let payment = caller.app.engine.prepared_payment(caller.view.environment.id, id).await;
+    let payment = caller.app.engine.payment(caller.view.environment.id, id).await;
     respond::ok(&payment_response::read_back(&payment.map_err(from_read_error)?))
 }
 

@@ -56,7 +56,7 @@ pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
 /// A payment that has not been paid is told from one that does not exist.
 async fn missing(engine: &Engine, environment: EnvironmentId, reference: ServiceReference) -> ApiError {
     let ServiceReference::Card(id) = reference else { return no_such_payment() };
-    match engine.prepared_payment(environment, id).await {
+    match engine.payment(environment, id).await {
         Ok(_) => ApiError::new(
             ErrorCode::NotPaidYet,
             format!(

@@ -71,6 +71,10 @@ words! {
     RefundOrigin = domain::refund::RefundOrigin::ALL.map(domain::refund::RefundOrigin::as_str);
     /// Where a preparation stands.
     PreparationStatus = domain::card::Preparation::ALL.map(domain::card::Preparation::as_str);
+    /// Where a card payment stands: its preparation until somebody pays, then its transaction.
+    PaymentStatus = domain::card::Preparation::ALL.map(domain::card::Preparation::as_str)
+        .into_iter()
+        .chain(domain::transaction::Status::ALL.map(domain::transaction::Status::as_str));
     /// What became of a try to charge a card.
     AttemptState = domain::card::AttemptState::ALL.map(domain::card::AttemptState::as_str);
     /// A bank account's kind.

@@ -162,7 +162,8 @@ pub(crate) enum ComponentResponse<'a> {
 #[schema(as = PreparedPayment)]
 pub(crate) struct PaymentResponse<'a> {
     service_reference: String,
-    #[schema(value_type = words::PreparationStatus)]
+    /// The preparation's until somebody pays, then the transaction's.
+    #[schema(value_type = words::PaymentStatus)]
     status: &'static str,
     #[serde(flatten)]
     amounts: AmountsResponse,
@@ -196,6 +197,7 @@ pub(crate) struct PaymentResponse<'a> {
 pub(crate) struct PaymentReadResponse<'a> {
     #[serde(flatten)]
     payment: PaymentResponse<'a>,
+    preparation: PreparationResponse,
     #[schema(value_type = words::Flow)]
     flow: &'static str,
     #[schema(required)]
@@ -204,6 +206,14 @@ pub(crate) struct PaymentReadResponse<'a> {
     metadata: Box<RawValue>,
     #[schema(required)]
     transaction: Option<TransactionResponse>,
+}
+
+/// What was made for the customer to pay, whatever was paid.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Preparation)]
+pub(crate) struct PreparationResponse {
+    #[schema(value_type = words::PreparationStatus)]
+    status: &'static str,
 }
 
 /// The answer to a preparation: the only one that carries a component.
@@ -216,7 +226,8 @@ pub(crate) fn prepared(prepared: &PreparedPayment) -> impl Serialize {
 /// A preparation that is read back.
 pub(crate) fn read_back(payment: &CardPayment) -> PaymentReadResponse<'_> {
     PaymentReadResponse {
-        payment: payment_response(payment),
+        payment: PaymentResponse { status: payment.status(), ..payment_response(payment) },
+        preparation: PreparationResponse { status: payment.progress.preparation.as_str() },
         flow: payment.order.flow.as_str(),
         description: payment.order.description.as_deref(),
         metadata: stored_json(&payment.order.metadata),

@@ -12,7 +12,7 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport, ProviderStatus},
     hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
-    transaction::{Dispute, Failure},
+    transaction::{DisputeReport, Failure},
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Component, Embedded, EmbeddedCards, HostedCheckout, Prepared,
@@ -132,7 +132,7 @@ impl Cards for Pages {
         .await
     }
 
-    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<DisputeReport>> {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 

@@ -10,7 +10,7 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport, ProviderStatus},
     hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
-    transaction::{Dispute, Failure},
+    transaction::{DisputeReport, Failure},
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Charge, Charges, Component, Embedded, HostedCheckout, Prepared,
@@ -103,7 +103,7 @@ impl Cards for Register {
         .await
     }
 
-    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<DisputeReport>> {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 

@@ -55,7 +55,7 @@ fn head(payment_detail: &Value, style: Style) -> String {
     facts_line("provider reference", facts.word("providerReference"));
     facts_line(
         "preparation",
-        if transaction.is_some() { payment_detail.word("status") } else { String::new() },
+        if transaction.is_some() { payment_detail.word("/preparation/status") } else { String::new() },
     );
     facts_line("description", facts.word("description"));
     facts_line("bank account", {

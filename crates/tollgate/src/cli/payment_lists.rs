@@ -145,7 +145,10 @@ async fn preparations(session: &Session, list: List) -> Result<(), Failure> {
         for payment in found.list("items") {
             table.row([
                 payment.word("serviceReference").into(),
-                status_of(payment),
+                Cell::painted(
+                    payment.word("/preparation/status"),
+                    paint_of(payment.text("/preparation/status")),
+                ),
                 amount(payment, "totalDebitMinor"),
                 payment.word("flow").into(),
                 payment.word("provider").into(),

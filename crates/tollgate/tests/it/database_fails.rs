@@ -165,9 +165,12 @@ fn a_preparation_that_was_made_is_taken_back(on: On) {
         till.switch.restore();
         // Frozen in the midst of the commit, it may have been recorded after all: then it can be read and paid.
         till.shop.wait(reference, "known", || {
-            matches!(till.shop.story(reference)["status"].as_str(), Some("withdrawn" | "prepared"))
+            matches!(
+                till.shop.story(reference)["preparation"]["status"].as_str(),
+                Some("withdrawn" | "prepared")
+            )
         });
-        if till.shop.story(reference)["status"] == "withdrawn" {
+        if till.shop.story(reference)["preparation"]["status"] == "withdrawn" {
             assert_eq!(till.simulator.truth(reference).payable, 0);
         }
     }

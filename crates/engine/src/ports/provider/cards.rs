@@ -9,11 +9,11 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport},
     hold::HoldAction,
     refund::{Refund, RefundReport},
-    transaction::Dispute,
+    transaction::DisputeReport,
 };
 use tollgate_vault::Secret;
 
-use super::{Call, OrderFault};
+use super::{Call, CallError, OrderFault, TransientError};
 
 /// What a provider made for a payment to be paid on.
 #[derive(Debug, Clone)]
@@ -63,7 +63,7 @@ pub struct Identified {
     /// Our reference; a payment without one was made by somebody else.
     pub reference: Option<String>,
     /// The dispute, where the object is one.
-    pub dispute: Option<Dispute>,
+    pub dispute: Option<DisputeReport>,
 }
 
 /// A web domain registered with a provider, and what can be paid with there.
@@ -182,8 +182,12 @@ pub trait Cards: Send + Sync {
 
     /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
     /// `None` if there is none, or the provider cannot be asked.
-    async fn dispute(&self, provider: &Provider, payment: &str, known: Option<&str>)
-    -> Call<Option<Dispute>>;
+    async fn dispute(
+        &self,
+        provider: &Provider,
+        payment: &str,
+        known: Option<&str>,
+    ) -> Call<Option<DisputeReport>>;
 
     /// Takes back what was made at preparation, so that nobody can pay on it anymore, and says where the payment then
     /// stands: also where it turns out to have been paid.
@@ -206,6 +210,14 @@ pub trait Cards: Send + Sync {
 pub trait Preparing: Send + Sync {
     /// Makes what the customer pays on.
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared>;
+
+    /// After [`Preparing::prepare`] was answered with errors of the provider's own: looks for what it may have made all the
+    /// same, and takes that back. `Ok` is proof that nobody can pay on anything there.
+    async fn withdraw_unanswered(&self, _provider: &Provider, _order: &CardOrder) -> Call<()> {
+        let reason = "the provider cannot be searched for what it may have made".to_owned();
+        let outcome = Err(CallError::Unknown(TransientError { reason, retry_after: None }));
+        Call { outcome, logs: Vec::new() }
+    }
 }
 
 /// Payments on a page of the provider's own.

@@ -1,7 +1,7 @@
 //! What providers tell by themselves.
 
 use tollgate_configuration::Provider;
-use tollgate_domain::{Timestamp, transaction::Dispute};
+use tollgate_domain::{Timestamp, transaction::DisputeReport};
 
 /// A webhook as it came.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +49,7 @@ pub struct WebhookNotice {
     /// Our reference, as the event has it.
     pub reference: Option<String>,
     /// A dispute's news, which cannot be read elsewhere.
-    pub dispute: Option<Dispute>,
+    pub dispute: Option<DisputeReport>,
     /// All that the event says it is about, where it says no more: [`Cards::identify`](super::Cards::identify) tells which payment that is.
     pub names_only: Option<String>,
     /// It only says that the provider has the object, which is no news where that is known.

@@ -35,6 +35,7 @@ use super::{
 };
 
 pub(crate) const FUNDS: u64 = 1_000_000;
+const PUBLIC_URL: &str = "https://tollgate.example";
 pub(crate) const MASTER_KEY: &str = "a master key for these tests, long enough";
 
 /// Everything a test needs.
@@ -68,7 +69,7 @@ impl World {
         let (store, clock) = (Arc::clone(store), TestClock::start(era));
         let (providers, faults) = (Providers::default(), Arc::<Faults>::default());
         let key = master_key(MASTER_KEY);
-        let process = start(&store, &providers, &faults, &clock, &key).await.unwrap();
+        let process = start(&store, &providers, &faults, &clock, &key, PUBLIC_URL).await.unwrap();
         let engine = &process.engine;
         let organization = engine.create_organization("Acme".to_owned(), &origin()).await.unwrap();
         let application =
@@ -122,10 +123,19 @@ impl World {
 
     /// The same with this master key.
     pub(crate) async fn restart_with(&self, key: MasterKey) -> Result<(), StartError> {
-        let process = start(&self.store, &self.providers, &self.faults, &self.clock, &key).await?;
+        let process =
+            start(&self.store, &self.providers, &self.faults, &self.clock, &key, PUBLIC_URL).await?;
         self.process.replace(process);
         self.key.replace(key);
         Ok(())
+    }
+
+    /// Starts a process with another public URL in place of the running one.
+    pub(crate) async fn move_to(&self, public_url: &str) {
+        let key = self.key.borrow().clone();
+        let (store, clock) = (&self.store, &self.clock);
+        let process = start(store, &self.providers, &self.faults, clock, &key, public_url).await.unwrap();
+        self.process.replace(process);
     }
 
     /// How often the process has computed something beside its tasks.
@@ -233,6 +243,7 @@ async fn start(
     faults: &Arc<Faults>,
     clock: &TestClock,
     key: &MasterKey,
+    public_url: &str,
 ) -> Result<Process, StartError> {
     let life = Arc::<Life>::default();
     let reached = FaultyStore {
@@ -242,7 +253,7 @@ async fn start(
         clock: clock.clone(),
     };
     let adapters = ModelAdapters::new(providers, faults, &life, clock);
-    let mut options = Options::at("https://tollgate.example");
+    let mut options = Options::at(public_url);
     options.allow_other_provider_hosts = true;
     // Tests decide when due work is looked for.
     options.resolver.poll = Duration::from_hours(1);

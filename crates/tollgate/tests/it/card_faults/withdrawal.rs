@@ -43,7 +43,7 @@ impl Stage {
         simulator.clear_faults();
         // Whoever does not understand the answer looks again, and finds it closed.
         shop.wait(reference, "taken back", || {
-            matches!(shop.story(reference)["status"].as_str(), Some("withdrawn" | "expired"))
+            matches!(shop.story(reference)["preparation"]["status"].as_str(), Some("withdrawn" | "expired"))
         });
         let truth = simulator.truth(reference);
         assert_eq!((truth.charged, truth.payable), (0, 0), "{cell}: {truth:?}");
@@ -114,7 +114,12 @@ fn a_preparation_in_doubt_is_not_given_up_because_the_credentials_changed(kind: 
             shop.story(&reference)["exceptions"][0]["kind"] == "account_changed"
         });
         assert_eq!(simulator.truth(&reference).payable, 1);
-        assert_eq!(shop.story(&reference)["status"], "preparing", "{:#}", shop.story(&reference));
+        assert_eq!(
+            shop.story(&reference)["preparation"]["status"],
+            "preparing",
+            "{:#}",
+            shop.story(&reference)
+        );
         shop.configure(&good);
         shop.wait_preparation(&reference, "withdrawn");
         assert_eq!(simulator.truth(&reference).payable, 0);
@@ -139,7 +144,9 @@ fn a_preparation_in_doubt_is_repeated_with_the_options_it_had(kind: StoreKind) {
             json!({"paymentMethods": ["link", "card"], "statementDescriptorSuffix": "TICKETS"});
         shop.configure(&document);
         simulator.clear_faults();
-        shop.wait(&reference, "taken back", || shop.story(&reference)["status"] == "withdrawn");
+        shop.wait(&reference, "taken back", || {
+            shop.story(&reference)["preparation"]["status"] == "withdrawn"
+        });
         assert_eq!(simulator.truth(&reference).payable, 0, "{flow:?}");
     }
 }

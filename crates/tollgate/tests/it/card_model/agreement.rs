@@ -62,7 +62,7 @@ fn payment_complaints(story: &Value, state: &Value, reference: &str) -> Vec<Stri
     if truth.charged > 1 || truth.objects > 1 {
         found.push(format!("the provider has it more than once: {truth:?}"));
     }
-    if matches!(status, Some("pending" | "processing")) || story["status"] == "preparing" {
+    if matches!(status, Some("pending" | "processing")) || story["preparation"]["status"] == "preparing" {
         found.push("still in flight".to_owned());
     }
     let refunds = story["refunds"].as_array().cloned().unwrap_or_default();

@@ -101,7 +101,11 @@ fn a_webhook_is_a_hint_and_the_provider_has_the_word(kind: StoreKind) {
             shop.story(&prepared.reference)
         );
     }
-    assert_eq!(shop.story(&intents[2].reference)["status"], "expired", "that is what the provider said");
+    assert_eq!(
+        shop.story(&intents[2].reference)["preparation"]["status"],
+        "expired",
+        "that is what the provider said"
+    );
 
     // A payment that failed, one that never was, and one that is somebody else's.
     let declined = shop.prepare(Flow::Component, Wire::Square);

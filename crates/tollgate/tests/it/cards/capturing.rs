@@ -93,7 +93,11 @@ fn what_is_authorized_is_captured_or_voided_once(kind: StoreKind) {
         assert_eq!((truth.charged, truth.held, truth.payable), (0, 0, 0), "{truth:?}");
         assert_eq!(kinds_of(&world, reference).last().unwrap(), "transaction.canceled");
         world.shop.wait_events(&world.simulator);
-        assert_eq!(world.shop.read_payment(reference).data(200)["status"], "prepared");
+        let read = world.shop.read_payment(reference).data(200);
+        assert_eq!(
+            (&read["status"], &read["preparation"]["status"]),
+            (&json!("canceled"), &json!("prepared"))
+        );
     }
     let mut order = Shop::order(Wire::Square);
     order["capture"] = json!("manual");

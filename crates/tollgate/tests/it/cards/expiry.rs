@@ -42,7 +42,11 @@ fn long_after(world: &mut World, meanwhile: impl FnOnce(&World)) {
 fn check_expired(world: &World, prepared: &Prepared, flow: Flow) {
     let reference = prepared.reference.as_str();
     let read = world.shop.read_payment(reference).data(200);
-    assert_eq!((&read["status"], &read["serviceReference"]), (&json!("expired"), &json!(reference)));
+    assert_eq!(
+        (&read["preparation"]["status"], &read["serviceReference"]),
+        (&json!("expired"), &json!(reference))
+    );
+    assert_eq!(read["status"], *read.pointer("/transaction/status").unwrap_or(&json!("expired")));
     let body = if flow == Flow::Hosted { json!({}) } else { prepared.confirm_body() };
     assert_eq!(world.shop.confirm(reference, &body).failure(409), "payment_not_confirmable");
     let truth = world.simulator.truth(reference);
@@ -105,8 +109,8 @@ fn what_was_paid_after_all_is_recorded(kind: StoreKind) {
         world.shop.wait_status(&prepared.reference, "succeeded");
         let read = world.shop.read_payment(&prepared.reference).data(200);
         assert_eq!(
-            (&read["status"], &read["transaction"]["status"]),
-            (&json!("prepared"), &json!("succeeded"))
+            (&read["status"], &read["preparation"]["status"], &read["transaction"]["status"]),
+            (&json!("succeeded"), &json!("prepared"), &json!("succeeded"))
         );
         assert_eq!(world.simulator.truth(&prepared.reference).charged, 1);
     }
@@ -174,7 +178,7 @@ fn a_provider_that_is_away_is_waited_for(kind: StoreKind) {
         let reference = prepared.reference.as_str();
         world.shop.wait(reference, "tried", || !world.shop.lines(reference, "provider_call")[1..].is_empty());
         let story = world.shop.story(reference);
-        assert_eq!(story["status"], "prepared", "not expired here while it can be paid there");
+        assert_eq!(story["preparation"]["status"], "prepared", "not expired here while it can be paid there");
         assert!(story["waitingFor"].as_str().is_some_and(|reason| reason.contains("500")), "{story:#}");
     }
     let waiting = world.shop.listed("payments?waiting=true");
@@ -303,7 +307,7 @@ fn the_clock_decides_before_anything_is_closed(kind: StoreKind) {
     for prepared in [&unpaid, &declined] {
         let answer = shop.confirm(&prepared.reference, &json!({ "sourceId": token }));
         assert_eq!(answer.failure(409), "payment_not_confirmable");
-        assert_eq!(shop.story(&prepared.reference)["status"], "prepared", "not swept yet");
+        assert_eq!(shop.story(&prepared.reference)["preparation"]["status"], "prepared", "not swept yet");
     }
     assert_eq!(
         shop.confirm(&element.reference, &element.confirm_body()).failure(409),

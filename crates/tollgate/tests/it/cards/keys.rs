@@ -77,9 +77,14 @@ fn a_key_that_was_answered_with_trouble_prepares_anew(kind: StoreKind) {
     world.simulator.fault(Wire::Stripe, "checkout.sessions.create", "error_before", 100, 0);
     let trouble = prepare(&world.shop, Flow::Hosted, "trouble-0001", &order);
     assert_eq!(trouble.failure(503), "provider_unavailable");
-    world.simulator.clear_faults();
+    // The reference that the failure names can be read, while it is being withdrawn and afterwards.
     let first = trouble.json()["error"]["serviceReference"].as_str().unwrap().to_owned();
+    assert_eq!(world.shop.read_payment(&first).data(200)["status"], "preparing");
+    world.simulator.clear_faults();
     world.shop.wait_preparation(&first, "withdrawn");
+    let read = world.shop.read_payment(&first).data(200);
+    assert_eq!((&read["status"], &read["preparation"]["status"]), (&json!("withdrawn"), &json!("withdrawn")));
+    assert_eq!(world.shop.read_transaction(&first).failure(404), "not_paid_yet");
     let made = prepare(&world.shop, Flow::Hosted, "trouble-0001", &order).data(201);
     assert_ne!(made["serviceReference"], first.as_str());
     // What the provider refuses for good stays refused.

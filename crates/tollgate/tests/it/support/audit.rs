@@ -76,7 +76,7 @@ fn text(value: &Value) -> String {
 /// What is wrong with one payment.
 fn complaints(story: &Value, truth: &Truth, transactions: usize) -> Vec<String> {
     let mut found = Vec::new();
-    let preparation = story["status"].as_str().unwrap();
+    let preparation = story["preparation"]["status"].as_str().unwrap();
     let status = story["transaction"]["status"].as_str();
     if truth.charged + truth.held > 1 {
         found.push(format!("charged {} times", truth.charged));
@@ -130,7 +130,7 @@ fn an_audit_would_notice_what_does_not_agree() {
     use serde_json::json;
     let story = |preparation: &str, status: Option<&str>, attempt: &str| {
         json!({
-            "status": preparation, "totalDebitMinor": "100", "transaction": {"status": status},
+            "preparation": {"status": preparation}, "totalDebitMinor": "100", "transaction": {"status": status},
             "attempts": [{"state": attempt}], "timeline": [],
         })
     };

@@ -275,7 +275,7 @@ impl Shop {
     /// Waits until a preparation has this status.
     #[track_caller]
     pub fn wait_preparation(&self, reference: &str, status: &str) {
-        self.wait(reference, status, || self.story(reference)["status"] == status);
+        self.wait(reference, status, || self.story(reference)["preparation"]["status"] == status);
     }
 
     /// Waits for something about a payment, and tells its whole story where it does not come true.

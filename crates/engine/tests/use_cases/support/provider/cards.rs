@@ -9,7 +9,7 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport, ProviderStatus},
     hold::{CaptureMode, HoldAction, HoldActionKind},
     refund::{Refund, RefundReport, RefundStatus},
-    transaction::Dispute,
+    transaction::DisputeReport,
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Charge, Charges, Component, Confirmation, Embedded, EmbeddedCards,
@@ -86,10 +86,15 @@ impl Cards for ModelCards {
         self.line.ask("locations.retrieve", CallKind::ProviderRead, provider, sees).await
     }
 
-    async fn dispute(&self, provider: &Provider, payment: &str, _: Option<&str>) -> Call<Option<Dispute>> {
+    async fn dispute(
+        &self,
+        provider: &Provider,
+        payment: &str,
+        _: Option<&str>,
+    ) -> Call<Option<DisputeReport>> {
         let dispute = |records: &mut Records, account| {
             let page = records.pages.iter().find(|page| page.account == account && page.id == payment);
-            Ok(page.and_then(|page| page.dispute.clone()))
+            Ok(page.and_then(dispute_report))
         };
         self.line.ask("disputes.list", CallKind::ProviderRead, provider, dispute).await
     }
@@ -114,7 +119,7 @@ impl Cards for ModelCards {
             let page = records.pages.iter().find(|known| known.account == account && known.id == page);
             let page = page.ok_or_else(|| rejected(RejectionKind::Missing))?;
             let reference = Some(page.reference.clone()).filter(|reference| !reference.is_empty());
-            Ok(Some(Identified { payment: Some(page.id.clone()), reference, dispute: page.dispute.clone() }))
+            Ok(Some(Identified { payment: Some(page.id.clone()), reference, dispute: dispute_report(page) }))
         };
         self.line.ask("objects.retrieve", CallKind::ProviderRead, provider, identify).await
     }
@@ -125,6 +130,18 @@ impl Preparing for ModelCards {
     async fn prepare(&self, provider: &Provider, order: &CardOrder) -> Call<Prepared> {
         let open = |records: &mut Records, account| Ok(open(records, account, order));
         self.line.ask("pages.create", CallKind::Command, provider, open).await
+    }
+
+    async fn withdraw_unanswered(&self, provider: &Provider, order: &CardOrder) -> Call<()> {
+        let reference = order.id.to_string();
+        let close = |records: &mut Records, account| {
+            let ours = |page: &&mut Page| page.account == account && page.reference == reference;
+            for page in records.pages.iter_mut().filter(ours) {
+                page.status = ProviderStatus::Canceled;
+            }
+            Ok(())
+        };
+        self.line.ask("pages.close_all", CallKind::Command, provider, close).await
     }
 }
 
@@ -234,6 +251,7 @@ fn open(records: &mut Records, account: char, order: &CardOrder) -> Prepared {
             status: ProviderStatus::NotStarted,
             refunds: Vec::new(),
             dispute: None,
+            dispute_currency: order.currency.code().to_owned(),
             is_deleted: false,
         });
         id
@@ -368,4 +386,9 @@ fn sale_report(sale: &Sale) -> ProviderReport {
         refunds: sale.refunds.clone(),
         disputed: false,
     }
+}
+
+fn dispute_report(page: &Page) -> Option<DisputeReport> {
+    let dispute = page.dispute.clone()?;
+    Some(DisputeReport { dispute, currency: Some(page.dispute_currency.clone()) })
 }
