@@ -249,6 +249,8 @@ pub struct Transaction {
     pub environment: EnvironmentId,
     /// Its place in lists.
     pub id: TransactionId,
+    /// How often its payment has changed.
+    pub revision: u64,
     /// What callers know it by.
     pub reference: ServiceReference,
     /// The provider, by its name in the configuration.

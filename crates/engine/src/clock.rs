@@ -1,10 +1,28 @@
-//! The machine's clock.
+//! The machine's clock, and the database's as this process knows it.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::{
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicI64, Ordering},
+    },
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
+use tokio::time::{Instant, sleep};
 use tollgate_domain::Timestamp;
+use tracing::{info, warn};
 
-use crate::ports::Clock;
+use crate::ports::{Clock, ClockStanding, Store, StoreError};
+
+/// How often the database is asked for the time.
+const MEASURED_EVERY: Duration = Duration::from_secs(5);
+/// A change of the database's clock that is no correction of a time service.
+const JUMP_MILLIS: u64 = 5_000;
+/// How long nothing is given up after a jump. Whatever was sent before it has ended by then, and every other node knows of it.
+const SETTLES_FOR: Duration = Duration::from_mins(10);
+/// A first answer that took longer is asked for again, a few times.
+const PROMPT_MILLIS: i64 = 1_000;
+const FIRST_TRIES: u32 = 3;
 
 /// Reads the machine's clock.
 #[derive(Debug, Clone, Copy, Default)]
@@ -14,5 +32,126 @@ impl Clock for SystemClock {
     fn now(&self) -> Timestamp {
         let since_epoch = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Timestamp::from_unix_millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX))
+    }
+}
+
+/// The database's clock: what it last said, and the monotonic time since. All nodes of a database agree on it, whatever their
+/// own clocks say, and nobody waits for the database to learn it.
+pub struct DatabaseClock {
+    machine: Arc<dyn Clock>,
+    began: Instant,
+    /// What to add to the milliseconds since `began`.
+    offset: AtomicI64,
+    machine_ahead: AtomicI64,
+    jumped: Mutex<Option<Instant>>,
+}
+
+/// The database's answer, and when it was asked for and given in milliseconds since the clock began.
+struct Measurement {
+    asked: i64,
+    answered: i64,
+    database: i64,
+    machine_ahead: i64,
+}
+
+impl DatabaseClock {
+    /// Asks the database for the time. `machine` is what that is compared with.
+    pub async fn start(store: &dyn Store, machine: Arc<dyn Clock>) -> Result<Self, StoreError> {
+        let clock = Self {
+            machine,
+            began: Instant::now(),
+            offset: AtomicI64::new(0),
+            machine_ahead: AtomicI64::new(0),
+            jumped: Mutex::default(),
+        };
+        let first = clock.measure(store).await?;
+        clock.offset.store(first.database - first.answered, Ordering::Relaxed);
+        let mut took = first.answered - first.asked;
+        clock.take(&first);
+        for _ in 1..FIRST_TRIES {
+            if took <= PROMPT_MILLIS {
+                break;
+            }
+            let again = clock.measure(store).await?;
+            took = again.answered - again.asked;
+            clock.correct(&again);
+            clock.take(&again);
+        }
+        Ok(clock)
+    }
+
+    /// Keeps in step with the database for as long as it is polled.
+    pub async fn follow(self: Arc<Self>, store: Arc<dyn Store>) {
+        loop {
+            sleep(MEASURED_EVERY).await;
+            // A store that does not answer is told by readiness; the monotonic clock goes on meanwhile.
+            let Ok(measured) = self.measure(&*store).await else { continue };
+            let moved = self.correct(&measured);
+            if moved.unsigned_abs() > JUMP_MILLIS {
+                *self.jumped.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                warn!(
+                    milliseconds = moved,
+                    "the database's clock jumped; for ten minutes nothing is given up because of its age"
+                );
+            }
+            self.take(&measured);
+        }
+    }
+
+    async fn measure(&self, store: &dyn Store) -> Result<Measurement, StoreError> {
+        let (asked, machine_asked) = (self.elapsed(), self.machine.now().unix_millis());
+        let database = store.now().await?.unix_millis();
+        let (answered, machine_answered) = (self.elapsed(), self.machine.now().unix_millis());
+        // Anywhere between question and answer is no difference at all.
+        let machine_ahead = if machine_asked > database {
+            machine_asked - database
+        } else {
+            machine_answered.saturating_sub(database).min(0)
+        };
+        Ok(Measurement { asked, answered, database, machine_ahead })
+    }
+
+    /// Moves the clock no further than the measurement demands, and says by how much.
+    fn correct(&self, measured: &Measurement) -> i64 {
+        let before = self.offset.load(Ordering::Relaxed);
+        // Both clocks are read in whole milliseconds.
+        let (least, most) =
+            (measured.database - measured.answered - 1, measured.database - measured.asked + 1);
+        let after = before.max(least).min(most);
+        self.offset.store(after, Ordering::Relaxed);
+        after - before
+    }
+
+    /// Notes how far the machine's clock is off, and says so when that begins or ends to matter.
+    fn take(&self, measured: &Measurement) {
+        let was_off = self.standing().is_off();
+        self.machine_ahead.store(measured.machine_ahead, Ordering::Relaxed);
+        let (ahead, is_off) = (measured.machine_ahead, self.standing().is_off());
+        if is_off && !was_off {
+            warn!(
+                milliseconds_ahead = ahead,
+                "this machine's clock is more than a minute from the database's: not ready; run a time service"
+            );
+        } else if was_off && !is_off {
+            info!(milliseconds_ahead = ahead, "this machine's clock agrees with the database's again");
+        }
+    }
+
+    fn elapsed(&self) -> i64 {
+        i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX)
+    }
+}
+
+impl Clock for DatabaseClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_unix_millis(self.elapsed().saturating_add(self.offset.load(Ordering::Relaxed)))
+    }
+
+    fn standing(&self) -> ClockStanding {
+        let jumped = *self.jumped.lock().unwrap_or_else(PoisonError::into_inner);
+        ClockStanding {
+            machine_ahead: self.machine_ahead.load(Ordering::Relaxed),
+            is_settling: jumped.is_some_and(|at| at.elapsed() < SETTLES_FOR),
+        }
     }
 }

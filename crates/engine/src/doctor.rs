@@ -14,7 +14,7 @@ use tollgate_domain::{Timestamp, id::EnvironmentId};
 
 use crate::{
     engine::Engine,
-    ports::{Backlog, Diagnosis, Durability, StoreError},
+    ports::{Backlog, ClockStanding, Diagnosis, Durability, StoreError},
 };
 pub use providers::ProviderReadiness;
 pub(crate) use returns::KnownReturnRates;
@@ -26,7 +26,7 @@ const SLOW_SYNC_MICROS: u64 = 50_000;
 /// The oldest PostgreSQL the store is tested with.
 const OLDEST_SERVER: u32 = 140_000;
 const NOTABLE_SKEW: Duration = Duration::from_secs(1);
-/// Webhooks' signatures are good for five minutes, leases for less than one.
+/// Webhooks' signatures are good for five minutes; beyond a minute this server is not ready.
 const HARMFUL_SKEW: Duration = Duration::from_secs(10);
 const LATE: Duration = Duration::from_mins(2);
 const VERY_LATE: Duration = Duration::from_mins(30);
@@ -140,7 +140,7 @@ impl Engine {
     pub async fn run_checks(&self) -> Vec<Check> {
         let asked_at = self.clock.now();
         let mut checks = match self.store.diagnose(asked_at).await {
-            Ok(diagnosis) => store_checks(&diagnosis, asked_at, self.clock.now()),
+            Ok(diagnosis) => store_checks(&diagnosis, asked_at, self.clock.standing()),
             Err(error) => vec![unreachable(&error)],
         };
         checks.extend(self.settings_checks());
@@ -199,7 +199,7 @@ fn unreachable(error: &StoreError) -> Check {
     Check::problem("database", format!("the database is not responding: {error}"), advice)
 }
 
-fn store_checks(diagnosis: &Diagnosis, asked_at: Timestamp, answered_at: Timestamp) -> Vec<Check> {
+fn store_checks(diagnosis: &Diagnosis, asked_at: Timestamp, clock: ClockStanding) -> Vec<Check> {
     let schema = format!("{}, schema version {}", diagnosis.software, diagnosis.schema_version);
     let mut checks = vec![Check::ok("database", schema)];
     checks.extend(match &diagnosis.durability {
@@ -208,9 +208,7 @@ fn store_checks(diagnosis: &Diagnosis, asked_at: Timestamp, answered_at: Timesta
         }
         Durability::Server { .. } => server_checks(&diagnosis.durability),
     });
-    if let Some(clock) = diagnosis.clock {
-        checks.push(clock_check(clock, asked_at, answered_at));
-    }
+    checks.push(clock_check(clock));
     checks.extend(diagnosis.backlog.iter().map(|backlog| backlog_check(*backlog, asked_at)));
     checks
 }
@@ -293,16 +291,18 @@ fn server_checks(durability: &Durability) -> Vec<Check> {
     checks
 }
 
-fn clock_check(database: Timestamp, asked_at: Timestamp, answered_at: Timestamp) -> Check {
-    let (database, asked, answered) =
-        (database.unix_millis(), asked_at.unix_millis(), answered_at.unix_millis());
-    // Anywhere between question and answer is no difference at all.
-    let apart = if database < asked { asked - database } else { (database - answered).max(0) };
-    let apart = Duration::from_millis(u64::try_from(apart).unwrap_or(u64::MAX));
+fn clock_check(clock: ClockStanding) -> Check {
+    let apart = Duration::from_millis(clock.machine_ahead.unsigned_abs());
     let finding = format!("this server's clock and the database's are {} ms apart", apart.as_millis());
     let advice = "run a time service (chrony, systemd-timesyncd) on both machines";
-    if apart >= HARMFUL_SKEW {
+    if clock.is_off() {
+        let finding = format!("{finding}: this server is not ready");
         Check::problem("clock", finding, advice)
+    } else if apart >= HARMFUL_SKEW {
+        Check::problem("clock", finding, advice)
+    } else if clock.is_settling {
+        let finding = "the database's clock jumped in the last ten minutes; until it has settled, nothing in doubt is given up";
+        Check::warning("clock", finding, advice)
     } else if apart >= NOTABLE_SKEW {
         Check::warning("clock", finding, advice)
     } else {
@@ -379,15 +379,19 @@ mod tests {
     }
 
     #[test]
-    fn clocks_within_the_exchange_agree() {
-        for (database, status) in [
-            (1_000, CheckStatus::Ok),
-            (1_100, CheckStatus::Ok),
-            (500, CheckStatus::Ok),
-            (2_100, CheckStatus::Warning),
-            (-9_000, CheckStatus::Problem),
+    fn clocks_may_be_a_little_apart() {
+        for (machine_ahead, is_settling, status) in [
+            (0, false, CheckStatus::Ok),
+            (-999, false, CheckStatus::Ok),
+            (1_000, false, CheckStatus::Warning),
+            (0, true, CheckStatus::Warning),
+            (-10_000, false, CheckStatus::Problem),
+            (60_001, true, CheckStatus::Problem),
         ] {
-            assert_eq!(clock_check(at(database), at(1_000), at(1_100)).status, status, "{database}");
+            let clock = ClockStanding { machine_ahead, is_settling };
+            let check = clock_check(clock);
+            assert_eq!(check.status, status, "{clock:?}");
+            assert_eq!(check.finding.contains("not ready"), clock.is_off(), "{clock:?}");
         }
     }
 

@@ -177,6 +177,11 @@ impl Engine {
         &*self.clock
     }
 
+    /// Whether something may be given up for good because so much time has passed.
+    pub(crate) fn may_conclude(&self) -> bool {
+        self.clock.standing().may_conclude()
+    }
+
     /// The process it runs in.
     pub fn host(&self) -> &dyn Host {
         &*self.host
@@ -216,9 +221,13 @@ impl Engine {
         self.master_key.rotating_digester("operator sessions")
     }
 
-    /// An event to go with a unit of work.
-    pub(crate) fn new_event(&self, kind: EventKind) -> Result<NewEvent, RandomnessUnavailable> {
-        Ok(NewEvent { id: self.new_id(EventId::new)?, kind, refund: None })
+    /// An event to go with a unit of work that leaves its payment at this revision.
+    pub(crate) fn new_event(
+        &self,
+        kind: EventKind,
+        revision: u64,
+    ) -> Result<NewEvent, RandomnessUnavailable> {
+        Ok(NewEvent { id: self.new_id(EventId::new)?, kind, revision, refund: None })
     }
 
     /// An id made now, from fresh randomness, and above every id made before.

@@ -68,7 +68,7 @@ pub use card::{
     RegisterDomainError, SwitchError,
 };
 pub use circuits::{CircuitOpen, CircuitStatus, Circuits};
-pub use clock::SystemClock;
+pub use clock::{DatabaseClock, SystemClock};
 pub use configure::{
     AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Configured, Origin,
 };

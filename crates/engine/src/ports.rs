@@ -21,6 +21,8 @@ mod security;
 mod store;
 mod transfers;
 
+use std::time::Duration;
+
 use tollgate_domain::Timestamp;
 
 pub use audit_log::{AuditLogFilter, AuditLogStore};
@@ -72,4 +74,33 @@ pub use transfers::{
 pub trait Clock: Send + Sync + 'static {
     /// This moment.
     fn now(&self) -> Timestamp;
+
+    /// How far it can be relied on.
+    fn standing(&self) -> ClockStanding {
+        ClockStanding::default()
+    }
+}
+
+/// How far a clock can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ClockStanding {
+    /// By how many milliseconds the machine's clock is ahead of the database's; negative if it is behind.
+    pub machine_ahead: i64,
+    /// Whether the database's clock has jumped a short while ago, so that an age may be too great by the jump.
+    pub is_settling: bool,
+}
+
+impl ClockStanding {
+    /// How far the clocks of a node and of its database may be apart.
+    pub const MOST_APART: Duration = Duration::from_mins(1);
+
+    /// Whether the machine's clock is too far from the database's for this node to take work.
+    pub fn is_off(&self) -> bool {
+        u128::from(self.machine_ahead.unsigned_abs()) > Self::MOST_APART.as_millis()
+    }
+
+    /// Whether something may be given up for good because so much time has passed.
+    pub fn may_conclude(&self) -> bool {
+        !self.is_off() && !self.is_settling
+    }
 }

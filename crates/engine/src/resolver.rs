@@ -2,7 +2,11 @@
 
 use std::{sync::Arc, time::Duration};
 
-use tokio::{sync::watch, task::JoinSet, time::sleep};
+use tokio::{
+    sync::watch,
+    task::JoinSet,
+    time::{Instant, sleep},
+};
 use tollgate_trace::{Instrument as _, span};
 use tracing::warn;
 
@@ -26,10 +30,10 @@ impl Engine {
     /// Does whatever is due, until told to stop; what is begun is finished.
     pub async fn resolve_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
         let (mut work, mut follow_ups) = (Work::new(), Work::new());
-        let mut next_cleanup = self.clock.now();
+        let mut next_cleanup = Instant::now();
         while !*stop.borrow() {
-            if self.clock.now() >= next_cleanup {
-                next_cleanup = self.clock.now().saturating_add(CLEANUP_INTERVAL);
+            if Instant::now() >= next_cleanup && self.may_conclude() {
+                next_cleanup = Instant::now() + CLEANUP_INTERVAL;
                 if let Err(error) = self.destroy_account_keys().await {
                     warn!(%error, "unused sealing keys could not be destroyed; the next attempt is in a minute");
                 }

@@ -27,8 +27,16 @@ pub(crate) async fn health() -> ApiResult {
     respond::ok(&StatusResponse { status: "ok" })
 }
 
-/// The process would take work: its store answers and can be written to.
+/// The process would take work: its store answers and can be written to, and its clock agrees with the store's.
 pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
+    let clock = app.engine.clock().standing();
+    if clock.is_off() {
+        let why = format!("this machine's clock is {} ms ahead of the database's", clock.machine_ahead);
+        return Err(ApiError::store_unavailable(
+            "Not ready: this server's clock and the database's are more than a minute apart. Run a time service on both.",
+            why,
+        ));
+    }
     app.readiness.probe(&app.engine).await.map_err(|why| {
         ApiError::store_unavailable("Not ready: the database is not responding or is read-only.", why)
     })?;

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use http::Method;
 use serde_json::Value;
-use tollgate_domain::{card::Preparation, refund::RefundReport};
+use tollgate_domain::{ServiceReference, card::Preparation, id::TransferId, refund::RefundReport};
 use tollgate_engine::ports::{AuditScope, CardPayment, PaymentFilter};
 
 use crate::{
@@ -94,6 +94,33 @@ pub(crate) async fn prompt(cluster: &Arc<Cluster>) {
             world.violate(
                 "what we were told is in the books",
                 format_args!("{reference} is {found}, not {expected}"),
+            );
+        }
+    }
+}
+
+/// A minute after faults have ended, nothing is about to be canceled anymore that the provider can be asked about.
+pub(crate) async fn canceled(cluster: &Arc<Cluster>) {
+    let world = &cluster.world;
+    let references: Vec<_> = {
+        let book = world.book();
+        let asked = book.transfers.values().filter(|case| case.cancel_asked);
+        asked.filter_map(|case| case.reference.clone()).collect()
+    };
+    let Ok(environment) = world.book().environment.parse() else { return };
+    for reference in references {
+        let Ok(id) = reference.parse::<TransferId>() else { continue };
+        let Ok(Some(transfer)) = cluster.store.transfer(environment, id).await else { continue };
+        let lines = cluster.store.timeline(environment, ServiceReference::Ach(id)).await.unwrap_or_default();
+        let waiting = transfer.progress.waiting.unwrap_or_default();
+        // What another account has waits until the configuration leads there, and what the provider did not answer for as long
+        // as it may be at work on it.
+        let may_wait =
+            waiting.starts_with("it was sent to") || lines.iter().any(|it| it.kind == "unanswered");
+        if transfer.progress.cancel_requested_at.is_some() && !may_wait {
+            world.violate(
+                "a cancellation in doubt is settled within a minute",
+                format_args!("{reference}: {waiting}"),
             );
         }
     }
@@ -194,6 +221,7 @@ async fn transfers(cluster: &Arc<Cluster>) {
             world.violate("only the provider's validation rejects", format_args!("{caller} was never sent"));
         }
         check_moves(world, &caller, &reference, found, &case.said);
+        check_receivers(world, &caller, &reference, found);
         check_dates(world, &caller, answer.text("/data/createdAt"), &case.dated);
     }
 }
@@ -243,6 +271,7 @@ async fn payments(cluster: &Arc<Cluster>) {
             world.violate("refunds are in the books", format_args!("{caller}: {refunded}, not {paid:?}"));
         }
         check_moves(world, &caller, reference, found, &case.said);
+        check_receivers(world, &caller, reference, found);
         check_dates(world, &caller, answer.text("/data/transaction/createdAt"), &case.dated);
     }
 }
@@ -391,6 +420,20 @@ fn check_moves(
             "every change is told",
             format_args!("{caller} was answered {untold}, and told {told:?}"),
         );
+    }
+}
+
+/// Whoever compares revisions knows how it ended, in whatever order the events came.
+fn check_receivers(world: &World, caller: &str, reference: &str, last: &str) {
+    let wrong: Vec<_> = {
+        let book = world.book();
+        let known = book.statuses.iter().filter(|((_, known), _)| known == reference);
+        known.filter(|(_, (_, status))| status != last).map(|((place, _), it)| (*place, it.clone())).collect()
+    };
+    for (place, (revision, status)) in wrong {
+        let what =
+            format!("{caller}: receiver {place} takes it for {status} (revision {revision}), it is {last}");
+        world.violate("the highest revision is the latest", what);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc, Mutex,
-    atomic::{AtomicBool, AtomicU64, Ordering},
+    atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering},
 };
 
 use tokio::task::AbortHandle;
@@ -20,8 +20,8 @@ pub(crate) struct Life {
     pub(crate) world: Arc<World>,
     /// `node 0`, `node 1`, …
     pub(crate) name: String,
-    /// How far its clock is ahead.
-    ahead: i64,
+    /// How far its machine's clock is ahead, in milliseconds.
+    ahead: Arc<AtomicI64>,
     alive: AtomicBool,
     tasks: Mutex<Vec<AbortHandle>>,
     /// When something last kept this node from following the directory, in milliseconds of the run.
@@ -29,7 +29,7 @@ pub(crate) struct Life {
 }
 
 impl Life {
-    pub(crate) fn begin(world: &Arc<World>, name: String, ahead: i64) -> Arc<Self> {
+    pub(crate) fn begin(world: &Arc<World>, name: String, ahead: Arc<AtomicI64>) -> Arc<Self> {
         Arc::new(Self {
             world: Arc::clone(world),
             name,
@@ -38,6 +38,11 @@ impl Life {
             tasks: Mutex::default(),
             directory_trouble_at: AtomicU64::new(world.elapsed()),
         })
+    }
+
+    /// What the clock of its machine says.
+    pub(crate) fn machine_time(&self) -> Timestamp {
+        self.world.clock(self.ahead.load(Ordering::Relaxed))
     }
 
     pub(crate) fn is_alive(&self) -> bool {
@@ -84,12 +89,12 @@ impl Life {
     }
 }
 
-/// A node's clock.
+/// The clock of a node's machine, which is wrong, and jumps.
 pub(crate) struct NodeClock(pub(crate) Arc<Life>);
 
 impl Clock for NodeClock {
     fn now(&self) -> Timestamp {
-        self.0.world.clock(self.0.ahead)
+        self.0.machine_time()
     }
 }
 

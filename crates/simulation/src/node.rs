@@ -2,7 +2,10 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, Ordering},
+    },
     time::Duration,
 };
 
@@ -14,14 +17,17 @@ use tokio::{
     sync::{oneshot, watch},
     time::timeout,
 };
-use tollgate_engine::{Engine, Options, ports::Store};
+use tollgate_engine::{
+    DatabaseClock, Engine, Options,
+    ports::{Clock, Store},
+};
 use tollgate_server::{ApiEventBodies, App, Service};
 use tollgate_store::sqlite::SqliteStore;
 use tollgate_vault::{AdminToken, MasterKey, Secret};
 
 use crate::{
     life::{Life, NodeClock, NodeHost},
-    plants,
+    plants::{self, Plant},
     providers::ModelAdapters,
     receivers::ModelCourier,
     store::UnreliableStore,
@@ -95,7 +101,8 @@ pub(crate) struct Cluster {
     pub(crate) world: Arc<World>,
     pub(crate) store: Arc<dyn Store>,
     nodes: Vec<Mutex<Option<Running>>>,
-    aheads: Vec<i64>,
+    /// How far the clock of each machine is ahead, in milliseconds.
+    aheads: Vec<Arc<AtomicI64>>,
 }
 
 #[derive(Clone)]
@@ -111,7 +118,7 @@ impl Cluster {
         let skew = world.profile.skew;
         let ahead = |_| {
             let drawn = i64::try_from(world.draw(0..2 * skew + 1)).unwrap_or(0);
-            drawn - i64::try_from(skew).unwrap_or(0)
+            Arc::new(AtomicI64::new(drawn - i64::try_from(skew).unwrap_or(0)))
         };
         Arc::new(Self {
             world: Arc::clone(world),
@@ -128,7 +135,7 @@ impl Cluster {
     /// Starts a node, and tries again while the store does not let it.
     pub(crate) async fn start(self: &Arc<Self>, index: usize, pace: Pace) {
         loop {
-            let life = Life::begin(&self.world, format!("node {index}"), self.aheads[index]);
+            let life = Life::begin(&self.world, format!("node {index}"), Arc::clone(&self.aheads[index]));
             let (ready, started) = oneshot::channel();
             let (cluster, born) = (Arc::clone(self), Arc::clone(&life));
             life.run(async move {
@@ -156,13 +163,23 @@ impl Cluster {
         options.resolver.poll = pace.poll;
         options.outbox.poll = pace.poll;
         options.outbox.digest_poll = pace.poll * 2;
-        let store = UnreliableStore { inner: Arc::clone(&self.store), life: Arc::clone(life) };
+        let store: Arc<dyn Store> =
+            Arc::new(UnreliableStore { inner: Arc::clone(&self.store), life: Arc::clone(life) });
+        let machine = Arc::new(NodeClock(Arc::clone(life)));
+        let clock: Arc<dyn Clock> = if self.world.is_planted(Plant::WallClockDecides) {
+            machine
+        } else {
+            let clock = DatabaseClock::start(&*store, machine).await.map_err(|error| error.to_string())?;
+            let clock = Arc::new(clock);
+            life.run(Arc::clone(&clock).follow(Arc::clone(&store)));
+            clock
+        };
         let master_key =
             MasterKey::from_weak_setting(&Secret::new(MASTER_KEY)).map_err(|error| error.to_string())?;
         let engine = Engine::start_on(
             Arc::new(NodeHost(Arc::clone(life))),
-            Arc::new(store),
-            Arc::new(NodeClock(Arc::clone(life))),
+            store,
+            clock,
             &master_key,
             Arc::new(ModelAdapters::new(life)),
             options,
@@ -201,9 +218,26 @@ impl Cluster {
         lock(&self.nodes[index]).as_ref().map(|running| Arc::clone(&running.life))
     }
 
-    /// What a node's clock says, alive or not.
+    /// What time it is for a node; a dead one has none of its own.
     pub(crate) fn clock_of(&self, index: usize) -> i64 {
-        self.world.clock(self.aheads[index]).unix_millis()
+        let running = lock(&self.nodes[index]).clone();
+        let now = running.map_or_else(|| self.world.clock(0), |it| it.service.engine().clock().now());
+        now.unix_millis()
+    }
+
+    /// The clock of some machine jumps by hours, or is set right.
+    pub(crate) fn jump(&self) {
+        let index = self.any_node();
+        let hours = *self.world.pick(&[0, 0, 1, 2, 5, -1, -3]);
+        let millis = hours * 3_600_000 + i64::try_from(self.world.draw(0..900_000)).unwrap_or(0);
+        let millis = if hours == 0 { 0 } else { millis };
+        self.world.note(format_args!("node {index}"), format_args!("its clock is {millis} ms ahead"));
+        self.aheads[index].store(millis, Ordering::Relaxed);
+    }
+
+    /// Somebody has set all clocks right.
+    pub(crate) fn set_clocks(&self) {
+        self.aheads.iter().for_each(|ahead| ahead.store(0, Ordering::Relaxed));
     }
 
     /// Some node, alive or not; once faults are over, the one there is.

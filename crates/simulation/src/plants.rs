@@ -8,12 +8,13 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tollgate_domain::card::Preparation;
 use tollgate_engine::ports::{
-    CardPayment, Delta, DirectoryVersion, Event, EventsFrom, PaymentChange, Transfer, TransferChange,
+    CardPayment, Delta, DirectoryVersion, Event, EventsFrom, NewEvent, PaymentChange, Transfer,
+    TransferChange,
 };
 use tollgate_server::Service;
 use tollgate_vault::Digest;
 
-use crate::{profile::Profile, world::World};
+use crate::{life::Life, profile::Profile, world::World};
 
 macro_rules! plants {
     ($($plant:ident $name:literal $what:literal;)*) => {
@@ -61,6 +62,9 @@ plants! {
     ReleaseOnTimeout "release_on_timeout" "funds are released when the provider does not answer in time";
     NewKeyOnRetry "new_key_on_retry" "the resolver sends a transfer again under another key";
     FallbackInDoubt "fallback_in_doubt" "a transfer whose outcome is unknown goes on to the second bank";
+    WallClockDecides "wall_clock_decides" "each node decides by the clock of its own machine";
+    EventOrderByTime "event_order_by_time" "an event's revision is the time of the clock of its node's machine";
+    CancelForgotten "cancel_forgotten" "nobody looks after a cancellation in doubt for ten minutes";
     AcknowledgeBeforeCommit "acknowledge_before_commit" "a transfer is answered before it is recorded";
 }
 
@@ -110,6 +114,23 @@ impl Plant {
                 at_least(&mut profile.provider_fails, 200);
                 at_least(&mut profile.transfers, 6);
             }
+            Self::WallClockDecides => {
+                profile.nodes = 3;
+                profile.clock_jumps = 6;
+                at_least(&mut profile.transfers, 8);
+                at_least(&mut profile.cards, 8);
+                at_least(&mut profile.provider_fails, 200);
+            }
+            Self::EventOrderByTime => {
+                profile.nodes = 3;
+                profile.clock_jumps = 6;
+                at_least(&mut profile.transfers, 8);
+            }
+            Self::CancelForgotten => {
+                at_least(&mut profile.transfers, 8);
+                at_least(&mut profile.store_fails, 150);
+                at_least(&mut profile.deaths_at_calls, 30);
+            }
             Self::AcknowledgeBeforeCommit => at_least(&mut profile.store_fails, 150),
             _ => {}
         }
@@ -118,9 +139,10 @@ impl Plant {
 
 /// A change of a transfer on its way to the store; `None` if it gets lost.
 pub(crate) fn transfer_change<'a>(
-    world: &World,
+    life: &Life,
     change: &'a TransferChange,
 ) -> Option<Cow<'a, TransferChange>> {
+    let world = &life.world;
     match world.plant {
         Some(Plant::LostChange) if change.state.is_some() && world.strikes(100) => None,
         Some(Plant::LostPosting) if change.posting.is_some() => {
@@ -129,24 +151,41 @@ pub(crate) fn transfer_change<'a>(
         Some(Plant::UntoldChange) if world.strikes(100) => {
             Some(Cow::Owned(TransferChange { new_events: Vec::new(), ..change.clone() }))
         }
+        Some(Plant::EventOrderByTime) => {
+            let mut changed = change.clone();
+            order_by_time(life, &mut changed.new_events);
+            Some(Cow::Owned(changed))
+        }
+        Some(Plant::CancelForgotten) if change.progress.cancel_requested_at.is_some() => {
+            let mut changed = change.clone();
+            changed.progress.due = Some(change.at.saturating_add(Duration::from_mins(10)));
+            Some(Cow::Owned(changed))
+        }
         _ => Some(Cow::Borrowed(change)),
     }
 }
 
+/// The machine's clock in the place of revisions.
+fn order_by_time(life: &Life, events: &mut [NewEvent]) {
+    let now = u64::try_from(life.machine_time().unix_millis()).unwrap_or_default();
+    for event in events {
+        event.revision = now;
+    }
+}
+
 /// A change of a payment on its way to the store.
-pub(crate) fn payment_change<'a>(world: &World, change: &'a PaymentChange) -> Cow<'a, PaymentChange> {
+pub(crate) fn payment_change<'a>(life: &Life, change: &'a PaymentChange) -> Cow<'a, PaymentChange> {
     let mut changed = change.clone();
+    let world = &life.world;
     match world.plant {
         Some(Plant::UntoldChange) if world.strikes(100) => changed.new_events.clear(),
+        Some(Plant::EventOrderByTime) => order_by_time(life, &mut changed.new_events),
         Some(Plant::DoublyTold) => {
             let again = changed.new_events.first().cloned();
             changed.new_events.extend(again.map(|told| {
                 let mut bytes = told.id.to_bytes();
                 bytes[15] ^= 1;
-                tollgate_engine::ports::NewEvent {
-                    id: tollgate_domain::id::EventId::from_bytes(bytes),
-                    ..told
-                }
+                NewEvent { id: tollgate_domain::id::EventId::from_bytes(bytes), ..told }
             }));
         }
         Some(Plant::TakenBackByHalves)

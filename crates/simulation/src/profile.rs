@@ -18,8 +18,9 @@ pub(crate) enum Gap {
 #[derive(Debug, Clone)]
 pub(crate) struct Profile {
     pub(crate) nodes: usize,
-    /// How far clocks are apart at most, in milliseconds.
+    /// How far the machines' clocks are off at first, in milliseconds, and how often one of them jumps by hours.
     pub(crate) skew: u64,
+    pub(crate) clock_jumps: u64,
     /// How long the busy time lasts, in milliseconds.
     pub(crate) busy: u64,
     pub(crate) gap: Option<Gap>,
@@ -36,6 +37,8 @@ pub(crate) struct Profile {
     pub(crate) store_fails: u64,
     pub(crate) store_stalls: u64,
     pub(crate) store_outages: u64,
+    /// Statements that the database cancels.
+    pub(crate) statements_canceled: u64,
     /// Announcements of a changed directory that are lost.
     pub(crate) announcements_lost: u64,
     /// Providers: calls that fail, and windows in which they refuse our credentials or are away.
@@ -67,6 +70,8 @@ impl Profile {
         let store_fails = rate(500, &[10, 40, 150]);
         let store_stalls = rate(400, &[10, 40]);
         let store_outages = rate(350, &[1, 2, 4]);
+        let statements_canceled = rate(300, &[60, 300]);
+        let clock_jumps = rate(400, &[1, 3, 6]);
         let announcements_lost = rate(300, &[300, 1_000]);
         let provider_fails = rate(600, &[50, 200, 450]);
         let provider_refusals = rate(350, &[1, 3]);
@@ -82,7 +87,8 @@ impl Profile {
         let gap = rng.permille(120).then(|| *rng.pick(&[Gap::ProvidersDown, Gap::StoreDown, Gap::Quiet]));
         Self {
             nodes: usize::try_from(rng.within(1..4)).unwrap_or(1),
-            skew: *rng.pick(&[0, 0, 40, 3_000, 45_000]),
+            skew: *rng.pick(&[0, 0, 40, 3_000, 45_000, 7_200_000]),
+            clock_jumps,
             busy: rng.within(30_000..120_000),
             gap,
             transfers: rng.within(0..9),
@@ -94,6 +100,7 @@ impl Profile {
             store_fails,
             store_stalls,
             store_outages,
+            statements_canceled,
             announcements_lost,
             provider_fails,
             provider_refusals,

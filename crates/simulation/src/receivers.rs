@@ -3,10 +3,11 @@
 use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use serde_json::Value;
 use tokio::time::sleep;
 use tollgate_engine::ports::{Courier, DeliveryError, OutboundRequest, OutboundResponse};
 
-use crate::{life::Life, plants::Plant};
+use crate::{book::Book, life::Life, plants::Plant};
 
 /// A node's way to the endpoints.
 pub(crate) struct ModelCourier(pub(crate) Arc<Life>);
@@ -50,7 +51,11 @@ impl ModelCourier {
         let place = (0..book.receivers.len()).find(|index| outbound.url == endpoint_url(*index));
         let Some(receiver) = place.and_then(|place| book.receivers.get_mut(place)) else { return };
         let before = receiver.insert(id.clone(), outbound.body.clone());
+        let fault = learn(&mut book, place.unwrap_or_default(), &outbound.body);
         drop(book);
+        if let Some((rule, what)) = fault {
+            world.violate(rule, format_args!("{id}: {what}"));
+        }
         self.0.note(format_args!("delivers {id} to {}", outbound.url));
         if let Some(before) = before.filter(|before| *before != outbound.body) {
             let [before, now] =
@@ -59,4 +64,28 @@ impl ModelCourier {
                 .violate("an event reads the same however often", format_args!("{id}: {before}, then {now}"));
         }
     }
+}
+
+/// A receiver that compares revisions, as it is told to, and never times.
+fn learn(book: &mut Book, place: usize, body: &[u8]) -> Option<(&'static str, String)> {
+    let body: Value = serde_json::from_slice(body).ok()?;
+    let data = body.get("data")?;
+    let transaction = data.get("transaction")?;
+    let text = |name: &str| transaction[name].as_str().unwrap_or_default().to_owned();
+    let (reference, status) = (text("serviceReference"), text("status"));
+    let Some(revision) = data["revision"].as_u64().filter(|it| transaction["revision"] == *it) else {
+        return Some(("every event has a revision", body.to_string()));
+    };
+    if text("updatedAt") < text("createdAt") {
+        return Some(("times never go back", body.to_string()));
+    }
+    let known = book.statuses.entry((place, reference)).or_insert_with(|| (revision, status.clone()));
+    if known.0 == revision && known.1 != status {
+        let what = format!("{} and {status} at revision {revision}", known.1);
+        return Some(("a revision has one status", what));
+    }
+    if revision > known.0 {
+        *known = (revision, status);
+    }
+    None
 }

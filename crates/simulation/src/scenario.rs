@@ -46,10 +46,14 @@ pub(crate) async fn run(world: &Arc<World>) {
         pass_gap(&cluster, gap).await;
     }
     world.end_trouble();
+    cluster.set_clocks();
     keeper.abort();
     restart(&cluster, pace).await;
     operator::lead_to(&cluster, 'a').await;
     while callers.join_next().await.is_some() {}
+    // A minute, and the time between two looks for work.
+    sleep(Duration::from_secs(65)).await;
+    checks::canceled(&cluster).await;
     restart(&cluster, Pace::slow(Duration::from_secs(20))).await;
     operator::decide(&cluster, 'a').await;
     sleep(HOUR / 2).await;
@@ -124,7 +128,7 @@ async fn audit_now_and_then(cluster: Arc<Cluster>) {
     }
 }
 
-/// Outages, refusals and deaths by the clock.
+/// Outages, refusals, clocks that jump and deaths by the clock.
 async fn mischief(cluster: Arc<Cluster>) {
     let world = &cluster.world;
     let profile = world.profile.clone();
@@ -153,6 +157,7 @@ async fn mischief(cluster: Arc<Cluster>) {
         let (wire, millis) = (*cluster.world.pick(&WIRES), cluster.world.draw(2_000..60_000));
         cluster.world.provider_refuses(wire, millis);
     }));
+    deeds.spawn(spread(profile.clock_jumps, Cluster::jump));
     deeds.spawn(spread(profile.deaths_by_clock, |cluster| {
         let node = cluster.any_node();
         cluster.kill(node, "a kill");

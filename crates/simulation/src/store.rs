@@ -90,6 +90,9 @@ impl UnreliableStore {
         if name == "reserve_transfer" && world.is_planted(Plant::StoreDeniesCommit) && world.strikes(300) {
             return Fate::UnavailableAfter;
         }
+        if kind == Kind::Write && world.strikes(world.profile.statements_canceled) {
+            return Fate::Unavailable;
+        }
         if !world.strikes(world.profile.store_fails) {
             return Fate::Answered;
         }

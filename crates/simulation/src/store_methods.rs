@@ -77,6 +77,11 @@ through! {
         ) -> Vec<LedgerLine>;
     }
 
+    /// The clock of the machine that the database is on, which is right.
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        self.call("now", Kind::Read, async { Ok(self.life.world.clock(0)) }).await
+    }
+
     async fn change_signal(&self) -> Result<Box<dyn ChangeSignal>, StoreError> {
         let inner = self.call("change_signal", Kind::Read, self.inner.change_signal()).await?;
         Ok(self.signal(inner))
@@ -151,7 +156,7 @@ through! {
         id: PaymentId,
         change: &PaymentChange,
     ) -> Result<Changed, StoreError> {
-        let change = plants::payment_change(&self.life.world, change);
+        let change = plants::payment_change(&self.life, change);
         self.call("change_payment", Kind::Write, self.inner.change_payment(environment, id, &change)).await
     }
 
@@ -213,7 +218,7 @@ through! {
         id: TransferId,
         change: &TransferChange,
     ) -> Result<Changed, StoreError> {
-        let Some(change) = plants::transfer_change(&self.life.world, change) else { return Ok(Changed::Done) };
+        let Some(change) = plants::transfer_change(&self.life, change) else { return Ok(Changed::Done) };
         self.call("change_transfer", Kind::Write, self.inner.change_transfer(environment, id, &change)).await
     }
 

@@ -207,6 +207,10 @@ impl Driver for Postgres {
         Err(StoreError::Unavailable("the database takes no writes".to_owned()))
     }
 
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        run!(self, Probe, session::clock()).await
+    }
+
     fn queued_units(&self) -> usize {
         self.pool.status().waiting
     }

@@ -178,6 +178,9 @@ pub(crate) trait Driver: fmt::Debug + Send + Sync + 'static {
     /// Whether the database takes writes.
     fn probe(&self) -> impl Future<Output = Result<(), StoreError>> + Send;
 
+    /// The database's clock.
+    fn now(&self) -> impl Future<Output = Result<Timestamp, StoreError>> + Send;
+
     /// Whoever waits for changes of the directory.
     fn change_signal(&self) -> Box<dyn ChangeSignal>;
 

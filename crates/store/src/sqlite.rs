@@ -31,6 +31,7 @@ use tollgate_engine::ports::{
 use crate::{
     OpenError, SqlStore,
     fault::Fault,
+    migration::now_millis,
     session::{Driver, Mode, run},
     signal::Announcer,
     unit::{Answer, Unit},
@@ -139,6 +140,11 @@ impl Driver for Sqlite {
             self.writer.disk_recovered();
         }
         Ok(())
+    }
+
+    /// A file has no clock but that of the one machine that uses it.
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        Ok(Timestamp::from_unix_millis(now_millis()))
     }
 
     fn queued_units(&self) -> usize {

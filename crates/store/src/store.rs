@@ -205,6 +205,10 @@ port! {
             self.driver.probe().await
         }
 
+        async fn now(&self) -> Result<Timestamp, StoreError> {
+            self.driver.now().await
+        }
+
         async fn change_signal(&self) -> Result<Box<dyn ChangeSignal>, StoreError> {
             Ok(self.driver.change_signal())
         }

@@ -11,7 +11,7 @@ use tokio::{
 };
 use tollgate_console::Console;
 use tollgate_courier::HttpCourier;
-use tollgate_engine::{Check, Engine, ExternalCheck, SystemClock, ports::Store};
+use tollgate_engine::{Check, DatabaseClock, Engine, ExternalCheck, StartError, SystemClock, ports::Store};
 use tollgate_oidc::Issuer;
 use tollgate_providers::Providers;
 use tollgate_server::{ApiEventBodies, App, Limits, Listeners, Tls};
@@ -60,7 +60,10 @@ pub(crate) async fn engine(
     let adapters = Arc::new(Providers::new(settings.providers.clone())?);
     let store = open(&settings.database).await?;
     let options = settings.engine_options(address);
-    Ok(Engine::start(store, Arc::new(SystemClock), master_key, adapters, options).await?)
+    let clock = DatabaseClock::start(&*store, Arc::new(SystemClock)).await.map_err(StartError::Store)?;
+    let clock = Arc::new(clock);
+    tokio::spawn(Arc::clone(&clock).follow(Arc::clone(&store)));
+    Ok(Engine::start(store, clock, master_key, adapters, options).await?)
 }
 
 /// Puts HTTP, the operator's pages and a courier of events around the engine.

@@ -110,6 +110,10 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         "approval_required" => approval_required(detail),
         "approved" => ("cool", "Approved".to_owned(), vec![format!("By {}.", text(detail, "actor"))]),
         "denied" => ("bad", "Denied".to_owned(), vec![format!("By {}.", text(detail, "actor"))]),
+        "unanswered" => {
+            let said = vec![format!("{}. It is asked again.", capitalized(&text(detail, "reason")))];
+            ("warn", "The provider did not answer".to_owned(), said)
+        }
         "cancel_rejected" => {
             let said = "The provider can no longer cancel it; it goes on.".to_owned();
             ("warn", "Cancellation rejected".to_owned(), vec![said])

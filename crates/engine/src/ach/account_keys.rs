@@ -21,7 +21,7 @@ use crate::{
 
 /// How long a key seals.
 const USED_FOR: Duration = Duration::from_mins(10);
-/// How far apart the clocks of two nodes may be.
+/// How much later another node may hear of a jump of the database's clock, and more.
 const CLOCK_SKEW: Duration = Duration::from_mins(5);
 
 pub(crate) struct AccountKeys {

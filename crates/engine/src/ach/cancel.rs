@@ -1,7 +1,8 @@
 //! Canceling a transfer: recorded first, then asked of the provider, which says whether it still could.
 //!
 //! A transfer whose outcome is unknown may be on its way to the provider. That it was never sent is certain only once nobody can
-//! still be sending it and the provider, asked by our key, does not have it; its bank details go at once, so that nobody begins.
+//! still be sending it and the provider, asked by our key after that, does not have it; its bank details go at once, so that
+//! nobody begins.
 
 use std::{sync::Arc, time::Duration};
 
@@ -14,7 +15,11 @@ use tollgate_domain::{
     transaction::Status,
 };
 
-use super::{AchProvider, MAX_ROUNDS, sending::IN_PROGRESS_MAX, update::TransferUpdate};
+use super::{
+    AchProvider, MAX_ROUNDS,
+    sending::IN_PROGRESS_MAX,
+    update::{TransferUpdate, UNANSWERED},
+};
 use crate::{
     audit_log::Audited,
     configure::Origin,
@@ -23,6 +28,9 @@ use crate::{
     provider_account::AccountCheck,
     snapshot::EnvironmentView,
 };
+
+/// The next look comes after the moment that counts, however times are rounded.
+const TICK: Duration = Duration::from_secs(1);
 
 /// A transfer that is canceled or, while that is not known, about to be: its status says which.
 #[derive(Debug)]
@@ -62,8 +70,8 @@ pub enum CancelError {
 enum CancelOutcome {
     /// It could be asked, and this is how the transfer stands after it.
     Answered(AchProviderReport),
-    /// It does not have the transfer.
-    NotThere,
+    /// It does not have the transfer, or did not when it was asked.
+    NotThere { asked_at: Timestamp },
     /// Nobody knows yet.
     Unclear { found: Option<AchProviderReport>, transient: TransientError },
 }
@@ -168,12 +176,13 @@ impl Engine {
         let (object, found) = if let Some(object) = transfer.state.provider_reference.clone() {
             (object, None)
         } else {
+            let asked_at = self.clock.now();
             let asked = provider.wire.find(provider.provider, &transfer.order).await;
             logs.extend(asked.logs);
             match asked.outcome {
                 Ok(Some(report)) => (report.transfer.clone(), Some(report)),
                 Ok(None) if check.is_same(|| provider.wire.can_access_account(provider.provider)).await => {
-                    return (CancelOutcome::NotThere, logs);
+                    return (CancelOutcome::NotThere { asked_at }, logs);
                 }
                 Ok(None) => {
                     let transient = check.transient_error();
@@ -215,6 +224,15 @@ impl Engine {
         ))
     }
 
+    /// For how long a transfer that the provider does not have may still arrive there. Nobody begins to send it once it is to be
+    /// canceled, and what was begun ends with its lease; a request that was not answered may be carried out later.
+    async fn in_flight_for(&self, transfer: &Transfer) -> Result<Duration, StoreError> {
+        let reference = ServiceReference::Ach(transfer.order.id);
+        let lines = self.store.timeline(transfer.order.environment, reference).await?;
+        let is_unanswered = lines.iter().any(|line| line.kind == UNANSWERED);
+        Ok(if is_unanswered { IN_PROGRESS_MAX } else { self.options.resolver.lease })
+    }
+
     async fn record_cancel(
         &self,
         transfer: Transfer,
@@ -225,26 +243,31 @@ impl Engine {
         let (environment, id) = (transfer.order.environment, transfer.order.id);
         let mut seen = transfer;
         for _ in 0..MAX_ROUNDS {
-            let asked_at = seen.progress.cancel_requested_at;
+            let requested_at = seen.progress.cancel_requested_at;
+            let in_flight = match outcome {
+                CancelOutcome::NotThere { .. } => self.in_flight_for(&seen).await?,
+                CancelOutcome::Answered(_) | CancelOutcome::Unclear { .. } => Duration::ZERO,
+            };
             let is_unsent = seen.state.provider_reference.is_none() && seen.state.status == Status::Pending;
             let mut update = TransferUpdate::of(self, seen, request);
             update.record_calls(logs);
-            match (outcome, asked_at) {
+            match (outcome, requested_at) {
                 (CancelOutcome::Answered(report), _) => {
                     update.apply_report(report, "cancel");
                     if report.provider_status != AchProviderStatus::Canceled {
                         update.cancel_rejected();
                     }
                 }
-                (CancelOutcome::NotThere, Some(asked_at)) if is_unsent => {
-                    let certain_at = asked_at.saturating_add(IN_PROGRESS_MAX);
-                    if self.clock.now() >= certain_at {
+                (CancelOutcome::NotThere { asked_at }, Some(requested_at)) if is_unsent => {
+                    let certain_at = requested_at.saturating_add(in_flight);
+                    // It counts when the provider was asked, not when that is written down.
+                    if self.may_conclude() && *asked_at >= certain_at {
                         update.cancel_unsent();
                     } else {
                         update.try_again(&TransientError {
                             reason: "canceled as soon as it is certain that the provider never received it"
                                 .to_owned(),
-                            retry_after: Some(until(self.clock.now(), certain_at)),
+                            retry_after: Some(until(self.clock.now(), certain_at.saturating_add(TICK))),
                         });
                     }
                 }
@@ -255,7 +278,7 @@ impl Engine {
                     update.try_again(transient);
                 }
                 // What it was about has been decided meanwhile.
-                (CancelOutcome::NotThere | CancelOutcome::Unclear { .. }, _) => {}
+                (CancelOutcome::NotThere { .. } | CancelOutcome::Unclear { .. }, _) => {}
             }
             if let Some(recorded) = update.commit().await? {
                 return Ok(recorded);

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::time::Instant;
 use tollgate_domain::{
     ServiceReference,
     approval::Approval,
@@ -83,13 +84,6 @@ impl Engine {
         transfer: Transfer,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
-        let transfer = if transfer.revision == 0 {
-            // Whoever reserved it may still be at it. From here on it cannot be taken back anymore.
-            let Some(kept) = TransferUpdate::of(self, transfer, None).commit().await? else { return Ok(()) };
-            kept
-        } else {
-            transfer
-        };
         let asked = provider.wire.find(provider.provider, &transfer.order).await;
         let is_not_there = matches!(asked.outcome, Ok(None));
         if is_not_there && !check.is_same(|| provider.wire.can_access_account(provider.provider)).await {
@@ -99,6 +93,14 @@ impl Engine {
         let account = self.open_account(&transfer.order, sealed).await?;
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
+                // From here on it cannot be taken back or canceled unnoticed, and nobody else sends it.
+                let seen = Instant::now();
+                let mut update = TransferUpdate::of(self, transfer, None);
+                update.renew_lease();
+                let Some(transfer) = update.commit().await? else { return Ok(()) };
+                if !self.may_send_since(seen) {
+                    return Ok(());
+                }
                 failpoint!("resolver.before_send");
                 let mut call = self.send_transfer(provider, &transfer, &account).await;
                 failpoint!("resolver.after_send");
@@ -114,13 +116,13 @@ impl Engine {
                 // A node that still has the key puts it back within minutes; after that it is gone for good, and so is
                 // every way to send this transfer.
                 let given_up_at = transfer.sendable_since().saturating_add(LOST_KEY_PATIENCE);
-                let is_lost = self.clock.now() >= given_up_at;
+                let is_lost = self.may_conclude() && self.clock.now() >= given_up_at;
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.record_calls(&asked.logs);
                 match (outcome, refusal) {
                     (Ok(Some(report)), _) => update.apply_report(&report, "resolver"),
                     (Ok(None), Some(failure)) => update.reject(failure),
-                    (Ok(None), None) if is_lost => update.reject(Failure {
+                    (Ok(None), None) if is_lost => update.give_up_unless_found(&Failure {
                         code: "bank_details_lost".to_owned(),
                         message: "The provider never received this transfer, and its bank details were lost with the \
                                   database's memory before it could be sent again. Make it again."

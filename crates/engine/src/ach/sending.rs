@@ -25,6 +25,13 @@ use crate::{
 pub(super) const IN_PROGRESS_MAX: Duration = Duration::from_mins(10);
 
 impl Engine {
+    /// Whether what was committed at `seen`, or later, is so new that a transfer may be sent because of it. A send that begins in
+    /// time has ended when the lease does, and long enough before for the provider to have carried it out: whoever is to
+    /// decide that it was never sent waits for a lease and asks then.
+    pub(super) fn may_send_since(&self, seen: Instant) -> bool {
+        seen.elapsed() <= self.options.resolver.lease / 4
+    }
+
     /// Sends a transfer. A provider that has no money for it, or whose state does not allow it, may still have taken an
     /// earlier request under the same key: such a refusal counts once the provider, asked by that key, has nothing.
     pub(super) async fn send_transfer(
@@ -43,9 +50,10 @@ impl Engine {
             }
             outcome => return Call { outcome, logs },
         };
+        let is_old = self.may_conclude()
+            && self.clock.now() >= transfer.sendable_since().saturating_add(IN_PROGRESS_MAX);
         let found = provider.wire.find(provider.provider, order).await;
         logs.extend(found.logs);
-        let is_old = self.clock.now() >= transfer.sendable_since().saturating_add(IN_PROGRESS_MAX);
         let outcome = match found.outcome {
             Ok(Some(report)) => Ok(report),
             Ok(None) if rejection.kind == RejectionKind::Funds || is_old => {
@@ -144,9 +152,8 @@ impl Engine {
                     reason: format!("the provider did not accept it: {}", rejection.failure.message),
                     retry_after: None,
                 }),
-                Err(CallError::Unsent(transient) | CallError::Unknown(transient)) if is_pending => {
-                    update.try_again(transient);
-                }
+                Err(CallError::Unsent(transient)) if is_pending => update.try_again(transient),
+                Err(CallError::Unknown(transient)) if is_pending => update.unanswered(transient),
                 Err(_) => {}
             }
             if let Some(recorded) = update.commit().await? {

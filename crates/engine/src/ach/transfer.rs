@@ -119,6 +119,7 @@ impl Engine {
                 limits,
             };
             failpoint!("transfer.before_reserve");
+            let seen = Instant::now();
             let reserving = || self.store.reserve_transfer(environment, &new);
             let transfer = match self.retry_until_known(deadline, reserving).await? {
                 Reserved::Created => begun(new),
@@ -157,6 +158,10 @@ impl Engine {
                 // It is recorded; what could not be announced now is announced by the resolver.
                 return TransferCreated { transfer: announced.unwrap_or(transfer), replayed: false }
                     .unless_rejected();
+            }
+            if !self.may_send_since(seen) || transfer.progress.cancel_requested_at.is_some() {
+                // The store took so long that somebody else may have decided about it: the resolver looks first.
+                return TransferCreated { transfer, replayed: false }.unless_rejected();
             }
             failpoint!("transfer.before_send");
             let call = self.send_transfer(&provider, &transfer, &request.bank.account).await;

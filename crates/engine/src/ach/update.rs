@@ -35,12 +35,17 @@ use crate::{
 
 const MAX_CHECK: Duration = Duration::from_hours(6);
 const MAX_RETRY: Duration = Duration::from_mins(10);
+/// Somebody waits for the answer.
+const MAX_CANCEL_RETRY: Duration = Duration::from_secs(20);
 /// A transfer that arrived can come back for some days; the webhook tells, and these looks notice if it did not.
 const AFTER_ARRIVAL: Duration = Duration::from_hours(24);
 const CHECKS_AFTER_ARRIVAL: u32 = 6;
 
 /// The line of a refusal that a lookup has yet to confirm: what it says is the failure once it is confirmed.
 pub(super) const REFUSED: &str = "refused";
+
+/// The line of a request to send that was not answered.
+pub(super) const UNANSWERED: &str = "unanswered";
 
 /// A decision about a transfer, not yet in force.
 pub(super) struct TransferUpdate<'e> {
@@ -71,7 +76,8 @@ impl<'e> TransferUpdate<'e> {
             engine,
             from_revision: transfer.revision,
             from_status: transfer.state.status,
-            at: engine.clock.now(),
+            // Times never go back, whichever node was at it before.
+            at: engine.clock.now().max(transfer.updated_at),
             request: request.map(str::to_owned),
             moved: false,
             is_corrected: false,
@@ -165,6 +171,11 @@ impl<'e> TransferUpdate<'e> {
         progress.waiting = Some("asking the provider to cancel it".to_owned());
     }
 
+    /// Whoever commits this is the only one to send it from now on, for as long as a lease lasts.
+    pub(super) fn renew_lease(&mut self) {
+        self.transfer.progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
+    }
+
     /// The provider could not cancel it anymore.
     pub(super) fn cancel_rejected(&mut self) {
         if self.transfer.progress.cancel_requested_at.take().is_some() {
@@ -217,10 +228,25 @@ impl<'e> TransferUpdate<'e> {
         self.try_again(&TransientError { reason, retry_after: None });
     }
 
+    /// It can never be sent again, and fails unless the provider has it. Its bank details go now; the provider is asked once
+    /// more when nobody can be sending it anymore.
+    pub(super) fn give_up_unless_found(&mut self, failure: &Failure) {
+        self.reject_unless_found(failure);
+        self.renew_lease();
+    }
+
+    /// A request was sent and not answered: the provider may carry it out later.
+    pub(super) fn unanswered(&mut self, transient: &TransientError) {
+        self.line(UNANSWERED, json!({ "reason": transient.reason }));
+        self.try_again(transient);
+    }
+
     /// The provider did not respond that tells.
     pub(super) fn try_again(&mut self, transient: &TransientError) {
         let first = self.engine.options.resolver.first_retry;
-        let pause = exponential_backoff(first, 2, self.transfer.progress.tries, MAX_RETRY);
+        let is_canceling = self.transfer.progress.cancel_requested_at.is_some();
+        let longest = if is_canceling { MAX_CANCEL_RETRY } else { MAX_RETRY };
+        let pause = exponential_backoff(first, 2, self.transfer.progress.tries, longest);
         let pause = pause.max(transient.retry_after.unwrap_or_default().min(MAX_CHECK));
         self.transfer.progress.due = Some(self.at.saturating_add(pause));
         self.transfer.progress.waiting = Some(transient.reason.clone());
@@ -302,6 +328,7 @@ impl<'e> TransferUpdate<'e> {
             if self.from_revision == 0 { transfer.order.route.attempts.as_slice() } else { &[] };
         let mut lines: Vec<_> = timeline::route(passed_over, transfer.order.created_at).collect();
         lines.extend(self.lines);
+        let revision = self.from_revision.saturating_add(1);
         let change = TransferChange {
             id: engine.new_id(ChangeId::new)?,
             from_revision: self.from_revision,
@@ -315,7 +342,7 @@ impl<'e> TransferUpdate<'e> {
             exceptions: engine.exceptions_of(self.discrepancies, at)?,
             event: self.event,
             pending_event: (self.from_revision == 0).then(|| engine.new_id(EventId::new)).transpose()?,
-            new_events: told.map(|kind| engine.new_event(kind)).collect::<Result<_, _>>()?,
+            new_events: told.map(|kind| engine.new_event(kind, revision)).collect::<Result<_, _>>()?,
         };
         let order = &transfer.order;
         failpoint!("transfer.before_change");
@@ -332,7 +359,7 @@ impl<'e> TransferUpdate<'e> {
                     let total = order.fee.total_debit;
                     activity::changed(order.id, kind, total, order.currency, &order.provider);
                 }
-                transfer.revision = self.from_revision.saturating_add(1);
+                transfer.revision = revision;
                 Ok(Some(transfer))
             }
             // Missing: its reservation was taken back meanwhile.

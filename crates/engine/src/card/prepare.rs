@@ -476,7 +476,7 @@ impl Engine {
     ) -> Result<CardPayment, PrepareError> {
         // Where no provider has to be asked, it can be paid at once.
         let is_prepared = progress.preparation == Preparation::Prepared;
-        let new_events = is_prepared.then(|| self.new_event(EventKind::PaymentPrepared)).transpose()?;
+        let new_events = is_prepared.then(|| self.new_event(EventKind::PaymentPrepared, 0)).transpose()?;
         let passed_over = timeline::route(&order.route.attempts, order.created_at).collect();
         let entries = self.entries(passed_over, Some(&order.request))?;
         let inserting = || {

@@ -228,7 +228,10 @@ impl Engine {
             self.record_charge(payment, attempt.number, &call, None).await?;
             return Ok(());
         }
-        let is_listed = now >= attempt.created_at.saturating_add(LISTED_AFTER);
+        // Sent, or sent again, for the last time.
+        let last_sent = attempt.created_at.saturating_add(KEY_TRUSTED).min(payment.order.expires_at);
+        let last_sent = last_sent.max(attempt.created_at);
+        let is_listed = self.may_conclude() && now >= last_sent.saturating_add(LISTED_AFTER);
         let from = Timestamp::from_unix_millis(attempt.created_at.unix_millis() - CLOCK_SKEW_MILLIS);
         let call = charges.find_charge(provider.provider, &payment.order, from, now).await;
         if !is_same && matches!(call.outcome, Ok(None)) {

@@ -73,7 +73,7 @@ impl<'e> PaymentUpdate<'e> {
         Self {
             engine,
             from_revision: payment.revision,
-            at: now.max(no_earlier_than(&payment).unwrap_or(now)),
+            at: now.max(no_earlier_than(&payment)),
             request: request.map(str::to_owned),
             before: payment.transaction.as_ref().map(|transaction| transaction.state.clone()),
             counted: counts(&payment),
@@ -428,18 +428,19 @@ impl<'e> PaymentUpdate<'e> {
             transaction.as_ref().map(|(_, state)| EventKind::of_change(self.before.as_ref(), state));
         let (before_refunds, after_refunds) = changed.unwrap_or_default();
         let again = self.declined_again.then_some(EventKind::Transaction(Status::Failed));
+        let revision = from_revision.saturating_add(1);
         let mut new_events = Vec::new();
         for kind in self.new_events.into_iter().chain(again).chain(before_refunds) {
-            new_events.push(engine.new_event(kind)?);
+            new_events.push(engine.new_event(kind, revision)?);
         }
         for (before, refund) in &self.refunds {
             if let Some(kind) = EventKind::of_refund(*before, refund.status) {
                 let refund = Some(Box::new(refund.clone()));
-                new_events.push(NewEvent { refund, ..engine.new_event(kind)? });
+                new_events.push(NewEvent { refund, ..engine.new_event(kind, revision)? });
             }
         }
         for kind in after_refunds {
-            new_events.push(engine.new_event(kind)?);
+            new_events.push(engine.new_event(kind, revision)?);
         }
         let change = PaymentChange {
             id: engine.new_id(ChangeId::new)?,
@@ -478,7 +479,7 @@ impl<'e> PaymentUpdate<'e> {
                 if self.never_came_about {
                     engine.index_failed_preparation(order).await;
                 }
-                payment.revision = from_revision.saturating_add(1);
+                payment.revision = revision;
                 Ok(Some(payment))
             }
             Changed::Stale => Ok(None),
@@ -494,11 +495,12 @@ fn counts(payment: &CardPayment) -> bool {
 
 /// A change of a payment that was or can be switched to another provider is dated after the changes before it, even if the
 /// servers' clocks differ: by its date, an event shows the provider the payment was at.
-fn no_earlier_than(payment: &CardPayment) -> Option<Timestamp> {
-    let declined =
-        payment.transaction.as_ref().filter(|transaction| transaction.state.status == Status::Failed);
+fn no_earlier_than(payment: &CardPayment) -> Timestamp {
     let left = payment.order.route.left.last().map(|left| left.until.saturating_add(TICK));
-    left.max(declined.map(|transaction| transaction.updated_at))
+    let told = payment.transaction.as_ref().map(|transaction| transaction.updated_at);
+    let refunded = payment.refunds.iter().map(|refund| refund.updated_at).max();
+    let latest = left.max(told).max(refunded).max(payment.progress.prepared_at);
+    latest.unwrap_or(payment.order.created_at).max(payment.order.created_at)
 }
 
 const TICK: Duration = Duration::from_millis(1);

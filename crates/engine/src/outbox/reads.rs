@@ -147,6 +147,7 @@ impl Engine {
                 // Later outcomes have their own events.
                 payment.progress.preparation = Preparation::Prepared;
                 payment.transaction = None;
+                payment.revision = event.revision;
                 EventSubject::Payment(Box::new(payment))
             }));
         }
@@ -171,6 +172,7 @@ impl Engine {
             if let Some(state) = &event.state {
                 transaction.state.clone_from(state);
                 transaction.updated_at = event.at;
+                transaction.revision = event.revision;
             }
             EventSubject::Transaction(Box::new(transaction))
         }))

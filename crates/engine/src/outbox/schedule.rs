@@ -141,6 +141,7 @@ mod tests {
             kind: EventKind::PaymentPrepared,
             reference: Some(ServiceReference::Card(PaymentId::from_bytes([3; 16]))),
             at: at(0),
+            revision: 1,
             state: None,
             refund: None,
             circuit: None,

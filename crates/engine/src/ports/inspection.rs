@@ -12,8 +12,6 @@ pub struct Diagnosis {
     pub software: String,
     /// The newest migration that was applied.
     pub schema_version: u64,
-    /// What the database's own clock says; `None` if it uses this machine's.
-    pub clock: Option<Timestamp>,
     /// Whether what was acknowledged survives.
     pub durability: Durability,
     /// Due work that no node has claimed.

@@ -23,6 +23,8 @@ pub struct NewEvent {
     /// Its own id, which receivers know it by.
     pub id: EventId,
     pub kind: EventKind,
+    /// The payment's revision as the unit leaves it.
+    pub revision: u64,
     /// The refund it is about, as the unit leaves it.
     pub refund: Option<Box<Refund>>,
 }
@@ -35,6 +37,8 @@ pub struct Event {
     /// To which payment; `None` for an event about a provider or the configuration.
     pub reference: Option<ServiceReference>,
     pub at: Timestamp,
+    /// The payment's revision then; 0 for an event about something else, or from before revisions were kept.
+    pub revision: u64,
     /// The transaction as it was then. `None` for an event about a preparation, and for what happened before events were
     /// kept: then the transaction is told of as it is.
     pub state: Option<TransactionState>,

@@ -245,6 +245,9 @@ pub trait Store:
     /// Whether a unit of work would be taken right now: reaches the database and finds it writable.
     async fn probe(&self) -> Result<(), StoreError>;
 
+    /// The database's clock.
+    async fn now(&self) -> Result<Timestamp, StoreError>;
+
     /// Keeps `value` under `name` unless something is kept there already, and returns what is kept: how the nodes of
     /// one database agree on a fact that must never change.
     async fn pin(&self, name: &str, value: &str) -> Result<String, StoreError>;

@@ -154,6 +154,9 @@ async fn a_transfer_whose_key_is_lost_for_good_fails_and_its_funds_are_available
     assert_eq!(world.status(reference).await, Some(Status::Pending), "a node may still put the key back");
     pass(Duration::from_hours(2)).await;
     world.resolve().await;
+    assert_eq!(world.status(reference).await, Some(Status::Pending), "the provider is asked once more");
+    pass(Duration::from_mins(1)).await;
+    world.resolve().await;
     assert_eq!(world.status(reference).await, Some(Status::Failed));
     let failed = world.transfer(made.order.id).await.unwrap();
     assert_eq!(failed.state.failure.unwrap().code, "bank_details_lost");

@@ -32,11 +32,24 @@ pub(crate) struct EventBody<'a> {
 #[serde(untagged)]
 pub(crate) enum EventData<'a> {
     #[schema(title = "RefundEventData")]
-    Refund { transaction: Box<TransactionResponse>, refund: Box<RefundResponse> },
+    Refund {
+        /// The payment's: what is told with a lower one than you know is older than what you know.
+        revision: u64,
+        transaction: Box<TransactionResponse>,
+        refund: Box<RefundResponse>,
+    },
     #[schema(title = "TransactionEventData")]
-    Transaction { transaction: Box<TransactionResponse> },
+    Transaction {
+        /// The payment's: what is told with a lower one than you know is older than what you know.
+        revision: u64,
+        transaction: Box<TransactionResponse>,
+    },
     #[schema(title = "PaymentEventData")]
-    Payment { payment: Box<PaymentReadResponse<'a>> },
+    Payment {
+        /// The payment's: what is told with a lower one than you know is older than what you know.
+        revision: u64,
+        payment: Box<PaymentReadResponse<'a>>,
+    },
     #[schema(title = "CircuitEventData")]
     Circuit {
         /// The circuit that opened or closed.
@@ -103,18 +116,19 @@ impl<'a> ProposalNoticeResponse<'a> {
 pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a> {
     let data = match subject {
         EventSubject::Transaction(about) => {
-            let transaction = Box::new(TransactionResponse::of(about));
+            let (revision, transaction) = (about.revision, Box::new(TransactionResponse::of(about)));
             match &event.refund {
                 Some(refund) => {
                     let reference = about.reference.to_string();
                     let refund = RefundResponse::new(reference, &about.provider, about.currency, refund);
-                    EventData::Refund { transaction, refund: Box::new(refund) }
+                    EventData::Refund { revision, transaction, refund: Box::new(refund) }
                 }
-                None => EventData::Transaction { transaction },
+                None => EventData::Transaction { revision, transaction },
             }
         }
         EventSubject::Payment(payment) => {
-            EventData::Payment { payment: Box::new(payment_response::read_back(payment)) }
+            let (revision, payment) = (payment.revision, Box::new(payment_response::read_back(payment)));
+            EventData::Payment { revision, payment }
         }
         EventSubject::Circuit(notice) => EventData::Circuit { circuit: CircuitResponse::of(notice) },
         EventSubject::Proposal(notice) => {

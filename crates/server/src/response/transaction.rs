@@ -142,6 +142,8 @@ impl TransferApprovalResponse {
 #[schema(as = Transaction)]
 pub(crate) struct TransactionResponse {
     service_reference: String,
+    /// Rises with every change of the payment: of two answers or events, the one with the higher number is the later one.
+    revision: u64,
     #[schema(value_type = words::TransactionStatus)]
     status: &'static str,
     /// What the customer pays; once a payment was captured by hand, what was captured.
@@ -192,6 +194,7 @@ impl TransactionResponse {
         Self::assembled(
             &Facts {
                 reference: transaction.reference,
+                revision: transaction.revision,
                 provider: &transaction.provider,
                 channel: transaction.channel,
                 currency: transaction.currency,
@@ -211,6 +214,7 @@ impl TransactionResponse {
         let order = &payment.order;
         let facts = Facts {
             reference: ServiceReference::Card(order.id),
+            revision: payment.revision,
             provider: &order.provider,
             channel: order.channel,
             currency: order.currency,
@@ -226,6 +230,7 @@ impl TransactionResponse {
         let order = &transfer.order;
         let facts = Facts {
             reference: ServiceReference::Ach(order.id),
+            revision: transfer.revision,
             provider: &order.provider,
             channel: order.channel,
             currency: order.currency,
@@ -249,6 +254,7 @@ impl TransactionResponse {
     ) -> Self {
         Self {
             service_reference: facts.reference.to_string(),
+            revision: facts.revision,
             status: state.status.as_str(),
             amounts: AmountsResponse::of(&state.amounts(facts.fee)),
             authorized: state.hold.map(|_| AmountsResponse::of(facts.fee)),
@@ -275,6 +281,7 @@ impl TransactionResponse {
 /// What a transaction has from the payment it belongs to.
 struct Facts<'a> {
     reference: ServiceReference,
+    revision: u64,
     provider: &'a str,
     channel: Channel,
     currency: Currency,

@@ -33,6 +33,8 @@ type Sample = (Labels, i64);
 /// Everything that is read for one scrape.
 pub(crate) struct ServiceState {
     now: Timestamp,
+    /// In milliseconds.
+    clock_ahead: i64,
     views: Vec<Arc<EnvironmentView>>,
     providers: Vec<(EnvironmentId, Arc<str>, ProviderReadiness)>,
     queued_units: usize,
@@ -61,7 +63,8 @@ impl ServiceState {
         let stored = timeout(STORE_TIMEOUT, reading).await.ok().and_then(Result::ok);
         let return_rates = timeout(STORE_TIMEOUT, engine.recent_return_rates(ids)).await.unwrap_or_default();
         let (now, queued_units) = (engine.clock().now(), engine.queued_units());
-        Self { now, views, providers, queued_units, stored, return_rates }
+        let clock_ahead = engine.clock().standing().machine_ahead;
+        Self { now, clock_ahead, views, providers, queued_units, stored, return_rates }
     }
 
     /// Adds them to the text to scrape.
@@ -71,6 +74,12 @@ impl ServiceState {
         shown.add("store_up", "1 if the store answered this scrape in time", stored);
         let queued = [(Vec::new(), number(self.queued_units))];
         shown.add("store_queued_units", "Work waiting for the database writer or a connection", queued);
+        let ahead = [(Vec::new(), self.clock_ahead)];
+        shown.add(
+            "clock_ahead_milliseconds",
+            "How far this server's clock is ahead of the database's",
+            ahead,
+        );
         self.show_providers(&mut shown);
         self.show_return_rates(&mut shown);
         if let Some((health, backlog)) = &self.stored {

@@ -157,6 +157,7 @@ pub async fn a_transaction_is_recorded_once(nodes: &Nodes) {
     let mut expected = Transaction {
         environment,
         id: first,
+        revision: 1,
         reference: card(id),
         provider: order.provider,
         channel: order.channel,
@@ -175,13 +176,14 @@ pub async fn a_transaction_is_recorded_once(nodes: &Nodes) {
         let mut change = nodes.change_to(from, preparing());
         change.transaction = Some((nodes.new_transaction_id(), state.clone()));
         nodes.change(environment, id, &change).await;
-        (expected.state, expected.updated_at) = (state, change.at);
+        (expected.state, expected.updated_at, expected.revision) = (state, change.at, from + 1);
         let stored = nodes.two.transaction(environment, card(id)).await.unwrap();
         assert_eq!(stored.as_ref(), Some(&expected), "its id and moment of recording stay");
     }
-    // A change without one leaves it as it is.
+    // A change without one leaves all of it but the revision as it is.
     let payment = nodes.change(environment, id, &nodes.change_to(3, preparing())).await;
     assert_eq!(payment.transaction.unwrap().updated_at, expected.updated_at);
+    expected.revision = payment.revision;
     assert_eq!(nodes.two.transaction(environment, card(id)).await.unwrap(), Some(expected.clone()));
     let listed = nodes.two.transactions(environment, &TransactionFilter::default(), None, ALL).await.unwrap();
     assert_eq!(listed, [expected]);

@@ -32,7 +32,7 @@ pub fn taken(claimed: &[ClaimedDelivery]) -> Vec<(EndpointId, EventId)> {
 
 impl Nodes {
     pub fn new_outbox_event(&self, kind: EventKind) -> NewEvent {
-        NewEvent { id: self.new_event_id(), kind, refund: None }
+        NewEvent { id: self.new_event_id(), kind, revision: 1, refund: None }
     }
 
     /// An endpoint that wants these; nothing is in it that can be left out.

@@ -40,12 +40,13 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         .await
         .unwrap();
     let (reference, circuit) = (Some(card(order.id)), None);
-    let NewEvent { id, kind, refund } = prepared;
+    let NewEvent { id, kind, revision, refund } = prepared;
     expected.push(Event {
         id,
         kind,
         reference,
         at: order.created_at,
+        revision,
         state: None,
         refund,
         circuit,
@@ -59,12 +60,13 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         vec![nodes.new_outbox_event(EventKind::PaymentPrepared), nodes.new_outbox_event(FAILED)];
     nodes.change(environment, order.id, &change).await;
     for (event, state) in change.new_events.iter().zip([None, Some(full_state())]) {
-        let NewEvent { id, kind, refund } = event.clone();
+        let NewEvent { id, kind, revision, refund } = event.clone();
         expected.push(Event {
             id,
             kind,
             reference,
             at: change.at,
+            revision,
             state,
             refund,
             circuit: None,
@@ -91,15 +93,18 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
                 kind,
                 reference,
                 at: change.at,
+                revision: 0,
                 state,
                 refund: None,
                 circuit: None,
                 proposal: None,
             });
         }
-        for NewEvent { id, kind, refund } in change.new_events {
+        for NewEvent { id, kind, revision, refund } in change.new_events {
             let (at, state) = (change.at, change.state.clone());
-            expected.push(Event { id, kind, reference, at, state, refund, circuit: None, proposal: None });
+            let bare =
+                Event { id, kind, reference, at, revision, state, refund, circuit: None, proposal: None };
+            expected.push(bare);
         }
     }
     // What was announced before, by a release that did so with the reservation, is not announced again.
@@ -264,6 +269,7 @@ pub async fn a_circuit_is_told_of_once(nodes: &Nodes) {
         kind: EventKind::CircuitOpened,
         reference: None,
         at: told.at,
+        revision: 0,
         state: None,
         refund: None,
         circuit: Some(Box::new(told.notice.clone())),
@@ -349,6 +355,7 @@ pub async fn a_proposal_is_told_of_once(nodes: &Nodes) {
         kind: EventKind::ApprovalRequired,
         reference: None,
         at: proposal.change.at,
+        revision: 0,
         state: None,
         refund: None,
         circuit: None,

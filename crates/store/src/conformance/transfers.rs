@@ -42,6 +42,7 @@ pub async fn a_transfer_goes_round(nodes: &Nodes) {
         let expected = Transaction {
             environment,
             id: new.transaction,
+            revision: 0,
             reference: ach(order.id),
             provider: order.provider,
             channel: order.channel,

@@ -14,12 +14,11 @@ const SETTINGS: &str =
     "SELECT current_setting('server_version'), current_setting('server_version_num')::bigint,
     current_setting('fsync')::boolean, current_setting('synchronous_commit'),
     current_setting('full_page_writes')::boolean, current_setting('synchronous_standby_names'),
-    pg_is_in_recovery(), floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    pg_is_in_recovery()";
 
 pub(super) async fn diagnose(s: &mut PostgresSession, now: Timestamp) -> Result<Diagnosis, Fault> {
     let (backlog, schema_version) = (backlog(s, now).await?, schema_version(s).await?);
-    // Last, so that little time passes between the server's clock and whoever compares it.
-    let (software, durability, clock) = s
+    let (software, durability) = s
         .query_one(SETTINGS, &[], |cells| {
             let software = format!("PostgreSQL {}", cells.text()?);
             let durability = Durability::Server {
@@ -30,8 +29,8 @@ pub(super) async fn diagnose(s: &mut PostgresSession, now: Timestamp) -> Result<
                 synchronous_standbys: cells.text()?,
                 in_recovery: cells.flag()?,
             };
-            Ok((software, durability, cells.moment()?))
+            Ok((software, durability))
         })
         .await?;
-    Ok(Diagnosis { software, schema_version, clock: Some(clock), durability, backlog })
+    Ok(Diagnosis { software, schema_version, durability, backlog })
 }

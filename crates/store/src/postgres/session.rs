@@ -9,6 +9,8 @@ use tokio_postgres::{
     types::{ToSql, Type},
 };
 
+use tollgate_domain::Timestamp;
+
 use super::{listener::CHANNEL, statements::arrays};
 use crate::{
     cells::Cells,
@@ -170,6 +172,12 @@ pub(super) fn parameters<'a>(values: &'a [Value<'a>]) -> Vec<&'a (dyn ToSql + Sy
 pub(super) async fn takes_writes(s: &mut PostgresSession) -> Result<bool, Fault> {
     let sql = "SELECT NOT pg_is_in_recovery() AND NOT current_setting('transaction_read_only')::boolean";
     s.query_one(sql, &[], |cells| cells.flag()).await
+}
+
+/// The server's clock, and not the beginning of a transaction.
+pub(super) async fn clock(s: &mut PostgresSession) -> Result<Timestamp, Fault> {
+    let sql = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+    s.query_one(sql, &[], |cells| cells.moment()).await
 }
 
 impl Session for PostgresSession {

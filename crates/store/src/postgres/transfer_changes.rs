@@ -337,7 +337,8 @@ fn prepared<'a>(wanted: &'a [&'a Wanted]) -> Result<(&'static str, Vec<Value<'a>
         }
         if let Some(id) = change.pending_event {
             let pending = TransactionState::pending();
-            let event = NewEvent { id, kind: EventKind::Transaction(pending.status), refund: None };
+            let event =
+                NewEvent { id, kind: EventKind::Transaction(pending.status), revision: 0, refund: None };
             events.push(placed(place, event_row(&event, Some(&pending))?));
         }
         for event in &change.new_events {

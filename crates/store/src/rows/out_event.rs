@@ -29,8 +29,17 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Event, Fault> {
     let kind = cells.word("kind of event", EventKind::parse)?;
     let (method, bytes, at) = (cells.text()?, cells.id()?, cells.moment()?);
     let stored = cells.text_or_none()?;
-    let bare =
-        Event { id, kind, reference: None, at, state: None, refund: None, circuit: None, proposal: None };
+    let bare = Event {
+        id,
+        kind,
+        reference: None,
+        at,
+        revision: 0,
+        state: None,
+        refund: None,
+        circuit: None,
+        proposal: None,
+    };
     let told = stored.as_deref().unwrap_or_default();
     match method.as_str() {
         PROVIDER => Ok(Event { circuit: Some(Box::new(read_circuit(told, kind)?)), ..bare }),
@@ -38,8 +47,15 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Event, Fault> {
         method => {
             let method = PaymentMethod::parse(method).ok_or(CorruptRow("payment method"))?;
             let reference = Some(ServiceReference::from_bytes(method, bytes));
-            let (state, refund) = stored.map(|stored| read_state(&stored)).transpose()?.unzip();
-            Ok(Event { reference, state, refund: refund.flatten().map(Box::new), ..bare })
+            let Some(told) = stored.map(|stored| read_told(&stored)).transpose()? else {
+                return Ok(Event { reference, ..bare });
+            };
+            let revision = told.revision;
+            if kind == EventKind::PaymentPrepared {
+                return Ok(Event { reference, revision, ..bare });
+            }
+            let (state, refund) = told.read()?;
+            Ok(Event { reference, revision, state: Some(state), refund: refund.map(Box::new), ..bare })
         }
     }
 }
@@ -62,8 +78,8 @@ pub(crate) fn state_told(
     state: Option<&TransactionState>,
 ) -> Result<Option<String>, &'static str> {
     match (event.kind, state) {
-        (EventKind::PaymentPrepared, _) => Ok(None),
-        (_, Some(state)) => Ok(Some(write_state(state, event.refund.as_deref()))),
+        (EventKind::PaymentPrepared, _) => Ok(write_preparation(event.revision)),
+        (_, Some(state)) => Ok(Some(write_state(state, event.revision, event.refund.as_deref()))),
         (_, None) => Err(NO_STATE),
     }
 }
@@ -73,10 +89,13 @@ pub(crate) fn in_filter(kind: EventKind) -> String {
     format!(" {kind} ")
 }
 
-/// A transaction's state; what is not there is left out.
-#[derive(Serialize, Deserialize)]
+/// A payment's revision and its transaction's state; what is not there is left out.
+#[derive(Serialize, Deserialize, Default)]
 #[serde(rename_all = "camelCase")]
 struct StoredState {
+    #[serde(default, skip_serializing_if = "is_zero")]
+    revision: u64,
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     status: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     provider_reference: Option<String>,
@@ -251,8 +270,15 @@ fn is_zero(amount: &u64) -> bool {
     *amount == 0
 }
 
-pub(crate) fn write_state(state: &TransactionState, refund: Option<&Refund>) -> String {
+/// What is kept of a payment that has no transaction yet.
+fn write_preparation(revision: u64) -> Option<String> {
+    let stored = StoredState { revision, ..StoredState::default() };
+    (revision > 0).then(|| serde_json::to_string(&stored).unwrap_or_default())
+}
+
+pub(crate) fn write_state(state: &TransactionState, revision: u64, refund: Option<&Refund>) -> String {
     let stored = StoredState {
+        revision,
         status: state.status.as_str().to_owned(),
         provider_reference: state.provider_reference.clone(),
         failure: state
@@ -276,8 +302,7 @@ pub(crate) fn write_state(state: &TransactionState, refund: Option<&Refund>) -> 
 
 /// The state without what callers and providers wrote in their own words; `None` if there is nothing of that in it.
 pub(crate) fn erased_state(stored: &str) -> Result<Option<String>, CorruptRow> {
-    let damaged = |_| CorruptRow("state of a transaction");
-    let mut state: StoredState = serde_json::from_str(stored).map_err(damaged)?;
+    let mut state = read_told(stored)?;
     if let Some(failure) = &mut state.failure {
         ERASED.clone_into(&mut failure.message);
     }
@@ -292,31 +317,36 @@ pub(crate) fn erased_state(stored: &str) -> Result<Option<String>, CorruptRow> {
     Ok(Some(erased).filter(|erased| erased != stored))
 }
 
-fn read_state(stored: &str) -> Result<(TransactionState, Option<Refund>), CorruptRow> {
-    let damaged = CorruptRow("state of a transaction");
-    let amount = |minor| Minor::new(minor).ok_or(damaged);
-    let stored: StoredState = serde_json::from_str(stored).map_err(|_| damaged)?;
-    let refund = stored.refund.map(StoredRefund::read).transpose()?;
-    let state = TransactionState {
-        status: Status::parse(&stored.status).ok_or(damaged)?,
-        provider_reference: stored.provider_reference,
-        failure: stored.failure.map(|failure| Failure { code: failure.code, message: failure.message }),
-        refunded: amount(stored.refunded_minor)?,
-        dispute: stored
-            .dispute
-            .map(|dispute| {
-                Ok::<_, CorruptRow>(Dispute {
-                    id: dispute.id,
-                    status: dispute.status,
-                    reason: dispute.reason,
-                    amount: dispute.amount_minor.map(amount).transpose()?,
-                    respond_by: dispute.respond_by.map(Timestamp::from_unix_millis),
+fn read_told(stored: &str) -> Result<StoredState, CorruptRow> {
+    serde_json::from_str(stored).map_err(|_| CorruptRow("state of a transaction"))
+}
+
+impl StoredState {
+    fn read(self) -> Result<(TransactionState, Option<Refund>), CorruptRow> {
+        let damaged = CorruptRow("state of a transaction");
+        let amount = |minor| Minor::new(minor).ok_or(damaged);
+        let refund = self.refund.map(StoredRefund::read).transpose()?;
+        let state = TransactionState {
+            status: Status::parse(&self.status).ok_or(damaged)?,
+            provider_reference: self.provider_reference,
+            failure: self.failure.map(|failure| Failure { code: failure.code, message: failure.message }),
+            refunded: amount(self.refunded_minor)?,
+            dispute: self
+                .dispute
+                .map(|dispute| {
+                    Ok::<_, CorruptRow>(Dispute {
+                        id: dispute.id,
+                        status: dispute.status,
+                        reason: dispute.reason,
+                        amount: dispute.amount_minor.map(amount).transpose()?,
+                        respond_by: dispute.respond_by.map(Timestamp::from_unix_millis),
+                    })
                 })
-            })
-            .transpose()?,
-        hold: stored.hold.map(StoredHold::read).transpose()?,
-    };
-    Ok((state, refund))
+                .transpose()?,
+            hold: self.hold.map(StoredHold::read).transpose()?,
+        };
+        Ok((state, refund))
+    }
 }
 
 /// A slice of the events: sequence numbers from one to another, both included, and whether the newest come first.
@@ -359,7 +389,9 @@ mod tests {
     #[test]
     fn states_go_round_and_stay_short() {
         let pending = TransactionState::pending();
-        assert_eq!(write_state(&pending, None), r#"{"status":"pending"}"#);
+        assert_eq!(write_state(&pending, 0, None), r#"{"status":"pending"}"#);
+        assert_eq!(write_state(&pending, 7, None), r#"{"revision":7,"status":"pending"}"#);
+        let read_state = |stored: &str| read_told(stored).and_then(StoredState::read);
         let full = TransactionState {
             status: Status::Failed,
             provider_reference: Some("pi_\u{0}\"\u{1F9FE}".to_owned()),
@@ -379,7 +411,7 @@ mod tests {
             }),
         };
         for state in [pending, full] {
-            assert_eq!(read_state(&write_state(&state, None)), Ok((state, None)));
+            assert_eq!(read_state(&write_state(&state, 7, None)), Ok((state, None)));
         }
         for damaged in ["", "{}", r#"{"status":"gone"}"#, r#"{"status":"failed","refundedMinor":-1}"#] {
             assert!(read_state(damaged).is_err(), "{damaged}");
@@ -388,11 +420,12 @@ mod tests {
 
     #[test]
     fn only_a_preparation_is_told_of_without_a_transaction() {
-        let event = |kind| NewEvent { id: EventId::from_bytes([1; 16]), kind, refund: None };
+        let event = |kind| NewEvent { id: EventId::from_bytes([1; 16]), kind, revision: 3, refund: None };
         let state = TransactionState::pending();
-        assert_eq!(state_told(&event(EventKind::PaymentPrepared), Some(&state)), Ok(None));
+        let prepared = state_told(&event(EventKind::PaymentPrepared), Some(&state)).unwrap().unwrap();
+        assert_eq!((prepared.as_str(), erased_state(&prepared)), (r#"{"revision":3}"#, Ok(None)));
         let pending = event(EventKind::Transaction(Status::Pending));
-        assert_eq!(state_told(&pending, Some(&state)), Ok(Some(write_state(&state, None))));
+        assert_eq!(state_told(&pending, Some(&state)), Ok(Some(write_state(&state, 3, None))));
         assert_eq!(state_told(&pending, None), Err(NO_STATE));
     }
 

@@ -40,7 +40,6 @@ pub(super) async fn diagnose(
     Ok(Diagnosis {
         software: format!("SQLite {}", rusqlite::version()),
         schema_version: schema_version(s).await?,
-        clock: None,
         durability: Durability::File { journal_mode, synchronous, sync_micros },
         backlog: backlog(s, now).await?,
     })

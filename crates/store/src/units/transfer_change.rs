@@ -79,7 +79,8 @@ pub(crate) async fn change<S: Session>(
         && !has_events(s, environment, id).await?
     {
         let pending = TransactionState::pending();
-        let event = NewEvent { id: event, kind: EventKind::Transaction(pending.status), refund: None };
+        let event =
+            NewEvent { id: event, kind: EventKind::Transaction(pending.status), revision: 0, refund: None };
         append_events(s, &[event], About { state: Some(&pending), ..about }).await?;
     }
     append_events(s, &change.new_events, about).await?;

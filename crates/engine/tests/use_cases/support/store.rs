@@ -80,6 +80,7 @@ macro_rules! through {
 through! {
     Store {
         StoreRead probe() -> ();
+        StoreRead now() -> Timestamp;
         StoreWrite pin(name: &str, value: &str) -> String;
         StoreRead change_signal() -> Box<dyn ChangeSignal>;
         StoreWrite create_organization(organization: &Organization) -> ();
