@@ -81,6 +81,7 @@ pub(crate) fn app(
     let is_https = console_url.starts_with("https://");
     let console = Console::new(Arc::clone(&engine), admin_token, Arc::new(ApiEventBodies), is_https);
     let console = if is_sandbox { console.for_sandbox() } else { console };
+    let console = console.with_tokens(settings.console_tokens);
     let (app, console) = match &settings.single_sign_on {
         None => (app, console),
         Some(single_sign_on) => {
