@@ -14,4 +14,4 @@ pub use pages::{
     playground::{Playground, playground},
 };
 pub use router::router;
-pub use state::Console;
+pub use state::{Console, ConsoleTokens};

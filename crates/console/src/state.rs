@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use tollgate_engine::{AddressRateLimiter, Engine, ports::EventBodies};
+use tollgate_domain::people::Identity;
+use tollgate_engine::{Engine, ports::EventBodies};
 use tollgate_oidc::Issuer;
 use tollgate_vault::AdminToken;
 
@@ -14,12 +15,32 @@ pub struct Console {
     pub(crate) sessions: Sessions,
     pub(crate) admin_token: AdminToken,
     pub(crate) bodies: Arc<dyn EventBodies>,
-    pub(crate) attempts: AddressRateLimiter,
     /// Whoever sits at this machine may sign in without the token.
     pub(crate) is_sandbox: bool,
     pub(crate) single_sign_on: Option<SingleSignOn>,
     /// Where browsers reach the console, which may not be under the name that a proxy asks for it by.
     pub(crate) url: Option<String>,
+    pub(crate) tokens: ConsoleTokens,
+}
+
+/// Which tokens open the console, beside single sign-on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConsoleTokens {
+    /// Personal ones and the admin token.
+    All,
+    /// The admin token, for emergencies.
+    AdminOnly,
+    None,
+}
+
+impl ConsoleTokens {
+    pub(crate) fn open_for(self, identity: &Identity) -> bool {
+        match self {
+            Self::All => true,
+            Self::AdminOnly => *identity == Identity::Bootstrap,
+            Self::None => false,
+        }
+    }
 }
 
 /// The issuer people may sign in with, and where it sends them back to.
@@ -47,7 +68,7 @@ impl Console {
             sessions,
             admin_token,
             bodies,
-            attempts: attempts(),
+            tokens: ConsoleTokens::All,
             is_sandbox: false,
             single_sign_on: None,
             url: None,
@@ -70,27 +91,17 @@ impl Console {
         self
     }
 
+    /// Closes the console to tokens, or to all but the admin token.
+    #[must_use]
+    pub fn with_tokens(mut self, tokens: ConsoleTokens) -> Self {
+        self.tokens = tokens;
+        self
+    }
+
     /// Lets people sign in with this issuer to the console that is reached at this URL.
     #[must_use]
     pub fn with_single_sign_on(mut self, issuer: Arc<Issuer>, console_url: &str) -> Self {
         self.single_sign_on = Some(SingleSignOn { issuer, redirect_uri: format!("{console_url}{CALLBACK}") });
         self
-    }
-}
-
-/// Slows down whoever guesses tokens: an attempt a second, after a few at once.
-fn attempts() -> AddressRateLimiter {
-    AddressRateLimiter::new(1_024, 1, 10)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn guessing_is_slow() {
-        let attempts = attempts();
-        let peer = Some([127, 0, 0, 1].into());
-        assert!((10..=12).contains(&(0..100).filter(|_| attempts.take(peer).is_ok()).count()));
     }
 }

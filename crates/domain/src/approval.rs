@@ -1,8 +1,8 @@
 //! Approvals: what waits for people, who has decided, and what follows from it.
 //!
-//! Different people decide, not different names. Whoever issued somebody's token has seen it, so a decision made with it
-//! may be theirs, too: it counts as that of everybody who may hold the token, and two decisions count as those of two people
-//! only where nobody may hold both.
+//! Different people decide, not different names. Whoever issued somebody's token has seen it, and whoever added a user may
+//! be that user, so a decision may be theirs, too: it counts as that of everybody who may have made it, and two decisions
+//! count as those of two people only where nobody may have made both. The same person under another id counts as well.
 
 use std::sync::Arc;
 
@@ -138,12 +138,12 @@ pub enum VoteError {
     Decided(ApprovalState),
     /// The same person has decided before, or may have.
     #[error(
-        "you have already approved it, or the person who issued your token has; another person must approve it"
+        "you have already approved it, or somebody who issued your token or added your user may have; another person must approve it"
     )]
     Repeated,
     /// They made what is to be approved, or may have.
     #[error(
-        "you created it, or issued the key or token it was created with, or your token was issued by someone who did; another person must approve it"
+        "you created it, or somebody did who added your user or issued your token, or whose user you added or whose key or token you issued, or the same person added both of you; another person must approve it"
     )]
     Own,
 }

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use crate::{
-    id::{EnvironmentId, OrganizationId, UserId},
+    id::{EnvironmentId, OrganizationId, TokenId, UserId},
     time::Timestamp,
 };
 
@@ -66,6 +66,8 @@ impl ActorKind {
 pub struct NewAuditEntry {
     pub at: Timestamp,
     pub actor: AuditActor,
+    /// The personal token it was done with.
+    pub token: Option<TokenId>,
     /// Where the request came from.
     pub address: Option<IpAddr>,
     /// The id of the request.
@@ -89,6 +91,14 @@ pub struct AuditEntry {
     pub sequence: u64,
     pub entry: NewAuditEntry,
     /// The digest of this entry and of the hash before it.
+    pub hash: [u8; 32],
+}
+
+/// The end of the log. Kept elsewhere, it proves later that nothing before it was rewritten or cut off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AuditHead {
+    pub entries: u64,
+    /// The last entry's hash.
     pub hash: [u8; 32],
 }
 

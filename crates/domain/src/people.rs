@@ -157,6 +157,18 @@ pub struct User {
     pub created_at: Timestamp,
     /// From this moment none of their tokens is valid. What they did stays attributed to them.
     pub removed_at: Option<Timestamp>,
+    /// Whom the issuer of single sign-on vouched for when they first signed in with it; nobody else signs in as them.
+    pub subject: Option<SignOnSubject>,
+    /// When they last signed in or used a session of single sign-on, to the minute.
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// A person as an OpenID Connect issuer knows them, whatever their address is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignOnSubject {
+    pub issuer: String,
+    /// The issuer's `sub`, which it never gives to anybody else.
+    pub subject: String,
 }
 
 /// What is kept of a personal token: never the token itself.
@@ -172,6 +184,8 @@ pub struct UserToken {
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     pub revoked_at: Option<Timestamp>,
+    /// To the minute.
+    pub last_used_at: Option<Timestamp>,
     /// Who else may hold it: whoever issued it has seen it, and so may have whoever may hold the token that was used for that.
     pub issuers: Vec<UserId>,
 }
@@ -223,6 +237,14 @@ impl Identity {
                 let others = issuers.iter().copied().filter(|issuer| *issuer != user.id);
                 std::iter::once(user.id).chain(others).collect()
             }
+        }
+    }
+
+    /// The token they presented, if any.
+    pub fn token(&self) -> Option<TokenId> {
+        match self {
+            Self::Bootstrap => None,
+            Self::User { token, .. } => *token,
         }
     }
 
@@ -310,6 +332,8 @@ mod tests {
             access: Access { role: Role::Viewer, organizations: None },
             created_at: Timestamp::from_unix_millis(0),
             removed_at: None,
+            subject: None,
+            last_used_at: None,
         };
         let ada = Identity::User {
             user: Arc::new(user),

@@ -5,7 +5,7 @@ use std::{cmp::Reverse, sync::Arc};
 use tollgate_domain::{
     approval::{Approval, Vote, VoteError},
     audit_log::ActorKind,
-    id::{ApprovalId, EnvironmentId},
+    id::{ApprovalId, EnvironmentId, UserId},
 };
 
 use crate::{
@@ -65,6 +65,21 @@ pub(crate) fn audited_action(approves: bool) -> &'static str {
 }
 
 impl Engine {
+    /// Takes a vote into an approval that these people may have made, with everybody who may be behind each of them.
+    pub(crate) async fn take_vote(
+        &self,
+        approval: &mut Approval,
+        vote: Vote,
+        makers: &[UserId],
+    ) -> Result<(), DecideError> {
+        let makers: Vec<_> = makers.iter().chain(&approval.makers).copied().collect();
+        let makers = self.store.people_behind(&makers).await?;
+        for earlier in &mut approval.votes {
+            earlier.people = self.store.people_behind(&earlier.people).await?;
+        }
+        Ok(approval.vote(vote, &makers)?)
+    }
+
     /// What waits for people in an environment, or did, newest first.
     pub async fn approvals(
         &self,
@@ -105,7 +120,8 @@ impl Engine {
     ) -> Result<ApprovalSubject, DecideError> {
         let subject = self.approval(environment, id).await?.ok_or(DecideError::Missing)?;
         let ActorKind::User(user) = origin.kind else { return Err(DecideError::NotAPerson) };
-        let (name, people) = (origin.actor.clone(), origin.people.clone());
+        let people = self.store.people_behind(&origin.people).await?;
+        let name = origin.actor.clone();
         let vote = Vote { user, name, people, approves, at: self.clock.now() };
         Ok(match subject {
             ApprovalSubject::Transfer(transfer) => {

@@ -1,17 +1,24 @@
 //! Writing and reading the audit log.
 
-use std::{fmt::Display, sync::Arc};
-
-use serde_json::Value;
-use tollgate_domain::{
-    audit_log::{AuditActor, AuditChain, AuditEntry, NewAuditEntry},
-    id::{EnvironmentId, OrganizationId},
+use std::{
+    collections::HashMap,
+    fmt::Display,
+    sync::{Arc, Mutex, PoisonError},
 };
+
+use serde_json::{Value, json};
+use tollgate_domain::{
+    Timestamp,
+    audit_log::{ActorKind, AuditActor, AuditChain, AuditEntry, AuditHead, NewAuditEntry},
+    id::{EnvironmentId, OrganizationId, UserId},
+};
+use tollgate_vault::Digester;
 
 use crate::{
     configure::Origin,
     engine::Engine,
     ports::{AuditLogFilter, Store, StoreError},
+    rate_limiter::RateLimiter,
 };
 
 /// Something worth an entry.
@@ -44,6 +51,19 @@ impl Audited {
         self
     }
 
+    /// How many like it were not recorded before it.
+    fn with_left_out(self, left_out: u64) -> Self {
+        if left_out > 0 { self.also_after("leftOut", left_out.into()) } else { self }
+    }
+
+    /// One more thing that there is afterwards.
+    pub(crate) fn also_after(mut self, name: &str, value: Value) -> Self {
+        if let Value::Object(fields) = self.after.get_or_insert_with(|| json!({})) {
+            fields.insert(name.to_owned(), value);
+        }
+        self
+    }
+
     /// What there was before. No secret belongs here.
     #[must_use]
     pub fn before(mut self, before: Value) -> Self {
@@ -57,6 +77,80 @@ impl Audited {
         self.after = Some(after);
         self
     }
+}
+
+/// Entries of one operator and action that are recorded at once, and then one a second.
+const REPEATED_BURST: u64 = 20;
+/// Beyond this, whoever has nothing left out is forgotten.
+const MAX_REPEATED: usize = 10_000;
+
+/// What operators do over and over again.
+#[derive(Default)]
+pub(crate) struct Repeated(Mutex<HashMap<(Option<UserId>, &'static str), Repetition>>);
+
+#[derive(Default)]
+struct Repetition {
+    limiter: RateLimiter,
+    left_out: u64,
+    last: Option<(Origin, Audited)>,
+}
+
+impl Repetition {
+    fn is_due(&self) -> bool {
+        self.limiter.take(1, REPEATED_BURST).is_ok()
+    }
+}
+
+impl Repeated {
+    /// How many were left out before this one, if it is to be recorded.
+    fn due(&self, origin: &Origin, done: &Audited) -> Option<u64> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if all.len() >= MAX_REPEATED {
+            all.retain(|_, one| one.left_out > 0);
+        }
+        let one = all.entry((origin.kind.user(), done.action)).or_default();
+        if one.is_due() {
+            one.last = None;
+            return Some(std::mem::take(&mut one.left_out));
+        }
+        one.left_out = one.left_out.saturating_add(1);
+        one.last = Some((origin.clone(), done.clone()));
+        None
+    }
+
+    /// The last of each that was left out, with how many there were before it.
+    fn take_left_out(&self) -> Vec<(Origin, Audited)> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let open = all.values_mut().filter(|one| one.left_out > 0 && one.is_due());
+        let taken = open.filter_map(|one| {
+            let left_out = std::mem::take(&mut one.left_out).saturating_sub(1);
+            one.last.take().map(|(origin, done)| (origin, done.with_left_out(left_out)))
+        });
+        taken.collect()
+    }
+}
+
+/// Has the store chain the log under this key, which rotations of the master key do not change.
+pub(crate) async fn key(store: &dyn Store, key: &Digester, now: Timestamp) -> Result<(), StoreError> {
+    let first = NewAuditEntry {
+        at: now,
+        actor: AuditActor { kind: ActorKind::System, name: "tollgate".to_owned() },
+        token: None,
+        address: None,
+        request: "start".to_owned(),
+        action: "audit_log.key".to_owned(),
+        organization: None,
+        environment: None,
+        subject: String::new(),
+        before: None,
+        after: None,
+    };
+    if store.key_audit_log(key, &first).await? {
+        tracing::warn!(
+            "the audit log had entries that are not under a key yet; it is from now on, which is expected once, after an upgrade"
+        );
+    }
+    Ok(())
 }
 
 impl Engine {
@@ -79,6 +173,23 @@ impl Engine {
         self.store.add_audit_entries(&[self.audit_entry(origin, done)]).await
     }
 
+    /// Records what somebody can bring about as often as they like, such as a refusal or a view of a list: a few at once,
+    /// then one a second of each operator and action. What is left out is counted in the next, or by itself later.
+    pub async fn record_repeatable(&self, origin: &Origin, done: Audited) -> Result<(), StoreError> {
+        match self.repeated.due(origin, &done) {
+            Some(left_out) => self.record_action(origin, done.with_left_out(left_out)).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Records how many entries were left out and not counted yet.
+    pub(crate) async fn record_left_out(&self) -> Result<(), StoreError> {
+        for (origin, done) in self.repeated.take_left_out() {
+            self.record_action(&origin, done).await?;
+        }
+        Ok(())
+    }
+
     /// Entries, newest first.
     pub async fn audit_log(
         &self,
@@ -87,6 +198,11 @@ impl Engine {
         limit: u32,
     ) -> Result<Vec<AuditEntry>, StoreError> {
         self.store.audit_log(filter, before, limit).await
+    }
+
+    /// What the log ends with.
+    pub async fn audit_head(&self) -> Result<AuditHead, StoreError> {
+        self.store.audit_head().await
     }
 
     /// Checks the whole chain.
@@ -99,6 +215,7 @@ impl Engine {
         NewAuditEntry {
             at: self.clock.now(),
             actor: AuditActor { kind: origin.kind, name: origin.actor.clone() },
+            token: origin.token,
             address: origin.address,
             request: origin.request.clone(),
             action: done.action.to_owned(),

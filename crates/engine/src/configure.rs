@@ -9,7 +9,8 @@ use tollgate_configuration::{
 };
 use tollgate_domain::{
     audit_log::ActorKind,
-    id::{ApprovalId, ChangeId, EnvironmentId, UserId},
+    id::{ApprovalId, ChangeId, EnvironmentId, TokenId, UserId},
+    people::Identity,
     tenant::EnvironmentName,
 };
 use tollgate_vault::{RandomnessUnavailable, SealError, Sealer};
@@ -45,13 +46,37 @@ pub struct Origin {
     pub address: Option<IpAddr>,
     /// Everybody who may hold the credential it was made with.
     pub people: Vec<UserId>,
+    /// The personal token it was made with.
+    pub token: Option<TokenId>,
 }
 
 impl Origin {
     /// Something the service does by itself.
     pub fn system(actor: &str, request: &str) -> Self {
         let (actor, request) = (actor.to_owned(), request.to_owned());
-        Self { actor, request, kind: ActorKind::System, address: None, people: Vec::new() }
+        Self { actor, request, kind: ActorKind::System, address: None, people: Vec::new(), token: None }
+    }
+
+    /// Everybody who may be behind it, as the audit log keeps them.
+    pub(crate) fn people_text(&self) -> Vec<String> {
+        self.people.iter().map(ToString::to_string).collect()
+    }
+
+    /// Something an operator asks for, by whatever name they give; anonymous if nobody could be recognized.
+    pub fn of(
+        identity: Option<&Identity>,
+        given_name: Option<&str>,
+        request: String,
+        address: Option<IpAddr>,
+    ) -> Self {
+        Self {
+            actor: identity.map(|identity| identity.actor(given_name)).unwrap_or_default(),
+            request,
+            kind: identity.map_or(ActorKind::Anonymous, Identity::kind),
+            address,
+            people: identity.map(Identity::people).unwrap_or_default(),
+            token: identity.and_then(Identity::token),
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use tollgate_vault::{Digester, MasterKey, RandomnessUnavailable, SealError, Seal
 
 use crate::{
     ach::{account_keys::AccountKeys, rail::InstantRails},
+    audit_log::{self, Repeated},
     circuits::Circuits,
     directory::Directory,
     doctor::KnownReturnRates,
@@ -20,6 +21,7 @@ use crate::{
     key_conflicts::KeyConflicts,
     options::Options,
     outbox::DeliveryTally,
+    people::Operators,
     ports::{Adapters, Clock, Host, NewEvent, Store, StoreError, Task},
     provider_health::{ProviderHealth, ProviderWatch},
     rekey,
@@ -63,6 +65,8 @@ pub struct Engine {
     pub(crate) known_return_rates: KnownReturnRates,
     pub(crate) key_conflicts: KeyConflicts,
     pub(crate) request_log: RequestLog,
+    pub(crate) operators: Operators,
+    pub(crate) repeated: Repeated,
     pub(crate) endpoint_sealer: Sealer,
     /// Poked when something was written that callers are to be told.
     pub(crate) outbox_notify: Notify,
@@ -128,6 +132,7 @@ impl Engine {
         let directory =
             Arc::new(Directory::load(Arc::clone(&host), Arc::clone(&store), sealer.clone()).await?);
         let started_at = clock.now();
+        audit_log::key(&*store, &master_key.digester("audit log"), started_at).await?;
         Ok(Self {
             store,
             clock,
@@ -154,6 +159,8 @@ impl Engine {
             known_return_rates: KnownReturnRates::default(),
             key_conflicts: KeyConflicts::default(),
             request_log: RequestLog::default(),
+            operators: Operators::default(),
+            repeated: Repeated::default(),
             endpoint_sealer: master_key.sealer("event endpoints"),
             outbox_notify: Notify::new(),
             delivery_tally: Arc::default(),

@@ -206,7 +206,7 @@ impl Engine {
 
 /// What the audit log says of a new key. Whoever may have seen it does not approve what is made with it.
 fn issuing(key: &KeyRecord, origin: &Origin) -> Audited {
-    let people: Vec<_> = origin.people.iter().map(ToString::to_string).collect();
+    let people = origin.people_text();
     Audited::new(KeyAction::Issued.audited(), key.id)
         .in_environment(key.environment)
         .after(json!({ "kind": key.kind.as_str(), "lastFour": key.last_four, "people": people }))

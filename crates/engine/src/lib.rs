@@ -86,7 +86,7 @@ pub use outbox::{
     CreatedEndpoint, DeliveryOutcome, DeliveryTally, DescriptionChange, EndpointChange, EndpointError,
     EndpointUrl, EventRead, InvalidUrl, NewEndpoint, ResendError, ResentEvents,
 };
-pub use people::{CredentialError, NewUser, NewUserToken, UserError};
+pub use people::{CredentialError, NewUser, NewUserToken, UserChange, UserError};
 pub use proposals::ProposedChange;
 pub use provider_account::UseAccountError;
 pub use provider_check::{CheckedProvider, ProviderCheckError};

@@ -1,11 +1,16 @@
 //! The people who operate the service: added, given tokens, recognized, removed.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::HashMap,
+    net::IpAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tollgate_domain::{
     id::{OrganizationId, TokenId, UserId},
-    people::{Access, Identity, User, UserToken},
+    people::{Access, Identity, Role, SignOnSubject, User, UserToken},
     tenant::Organization,
 };
 use tollgate_vault::{
@@ -17,12 +22,16 @@ use crate::{
     audit_log::Audited,
     configure::Origin,
     engine::Engine,
-    ports::{AccessEnded, Page, StoreError, TokenIssued, UserCreated, UserState},
+    key_meters::KeyMeters,
+    ports::{AccessEnded, OperatorUse, Page, StoreError, SubjectBound, TokenIssued, UserCreated, UserState},
+    rate_limiter::{AddressRateLimiter, RateLimitExceeded},
     snapshot::{KeyRejection, LiveToken},
 };
 
 /// Valid tokens of one person. More than anybody has machines.
 const MAX_TOKENS: u32 = 20;
+/// Uses of operators that are written in one unit of work.
+const WRITTEN_AT_ONCE: usize = 100;
 
 /// A person to be added.
 #[derive(Debug, Clone)]
@@ -30,6 +39,15 @@ pub struct NewUser {
     pub name: String,
     pub email: String,
     pub access: Access,
+}
+
+/// What is to be different of a person.
+#[derive(Debug, Clone, Default)]
+pub struct UserChange {
+    pub name: Option<String>,
+    pub role: Option<Role>,
+    /// `Some(None)` for all of them.
+    pub organizations: Option<Option<Vec<OrganizationId>>>,
 }
 
 /// A token and the only sight of its text.
@@ -46,6 +64,12 @@ pub enum UserError {
     Missing,
     #[error("another user has this email address")]
     EmailTaken,
+    /// Whoever adds users could add one without the limit.
+    #[error("an admin cannot be limited to organizations")]
+    LimitedAdmin,
+    /// The issuer vouched for somebody else when the user first signed in.
+    #[error("the user belongs to another account of the issuer")]
+    OtherSubject,
     #[error("organization {0} not found")]
     OrganizationMissing(OrganizationId),
     #[error("the user has {MAX_TOKENS} valid tokens already; revoke one first")]
@@ -69,6 +93,30 @@ pub enum CredentialError {
     Admin(#[from] AdminTokenError),
 }
 
+/// What is known of operators while the service runs.
+pub(crate) struct Operators {
+    uses: Mutex<HashMap<(UserId, Option<TokenId>), KeyMeters>>,
+    bad_credentials: AddressRateLimiter,
+}
+
+impl Default for Operators {
+    /// A wrong credential a second from an address, after a few at once.
+    fn default() -> Self {
+        Self { uses: Mutex::default(), bad_credentials: AddressRateLimiter::new(1_024, 1, 10) }
+    }
+}
+
+/// A user as the audit log describes them.
+fn described(user: &User) -> Value {
+    let organizations = user.access.organizations.as_ref();
+    json!({
+        "name": user.name,
+        "email": user.email,
+        "role": user.access.role.as_str(),
+        "organizations": organizations.map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>()),
+    })
+}
+
 impl Engine {
     /// Whose credential this is: the server's admin token or somebody's personal one. Asks no database.
     pub fn identify_operator(
@@ -81,24 +129,77 @@ impl Engine {
         };
         let snapshot = self.directory.snapshot();
         let found = snapshot.personal_token(Digest::of(presented), self.clock.now());
-        found.map(LiveToken::identity).map_err(|rejection| match rejection {
+        let identity = found.map(LiveToken::identity).map_err(|rejection| match rejection {
             KeyRejection::Expired => CredentialError::Expired,
             KeyRejection::Unknown if is_whole => CredentialError::UnknownToken,
             KeyRejection::Unknown => CredentialError::MistypedToken,
-        })
+        })?;
+        Ok(self.used(identity))
+    }
+
+    /// Slows down whoever guesses: takes note of a credential that opens nothing, at the API or the console's sign-in. A
+    /// correct one is never refused because of it.
+    pub fn count_bad_credential(&self, address: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
+        self.operators.bad_credentials.take(address)
+    }
+
+    fn used(&self, identity: Identity) -> Identity {
+        if let Identity::User { user, token, .. } = &identity {
+            let mut uses = self.operators.uses.lock().unwrap_or_else(PoisonError::into_inner);
+            uses.entry((user.id, *token)).or_default().used(self.clock.now());
+        }
+        identity
+    }
+
+    /// Writes down when operators last did something.
+    pub(crate) async fn record_operator_uses(&self) -> Result<(), StoreError> {
+        let lock = || self.operators.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let take = |((user, token), meters): (&(UserId, Option<TokenId>), &KeyMeters)| {
+            Some(OperatorUse { user: *user, token: *token, at: meters.take_use()? })
+        };
+        let uses: Vec<_> = lock().iter().filter_map(take).take(WRITTEN_AT_ONCE).collect();
+        if uses.is_empty() {
+            return Ok(());
+        }
+        let written = self.store.record_operator_uses(&uses).await;
+        if written.is_err() {
+            let known = lock();
+            for meters in uses.iter().filter_map(|it| known.get(&(it.user, it.token))) {
+                meters.put_back_use();
+            }
+        }
+        written
     }
 
     /// Who signed in with this token, unless it was revoked or has expired since.
     pub fn identify_token(&self, token: TokenId) -> Option<Identity> {
         let snapshot = self.directory.snapshot();
-        snapshot.personal_token_of_id(token, self.clock.now()).map(LiveToken::identity)
+        let found = snapshot.personal_token_of_id(token, self.clock.now()).map(LiveToken::identity);
+        found.map(|identity| self.used(identity))
     }
 
     /// The user of this id after single sign-on, unless they were removed since.
     pub fn identify_user(&self, user: UserId) -> Option<Identity> {
         let snapshot = self.directory.snapshot();
         let user = Arc::clone(snapshot.user(user)?);
-        Some(Identity::User { user, token: None, issuers: Arc::new([]) })
+        Some(self.used(Identity::User { user, token: None, issuers: Arc::new([]) }))
+    }
+
+    /// Makes a user the issuer's subject that signs in as them for the first time; nobody else does from then on.
+    pub async fn bind_subject(
+        &self,
+        user: UserId,
+        subject: &SignOnSubject,
+        origin: &Origin,
+    ) -> Result<(), UserError> {
+        let after = json!({ "issuer": subject.issuer, "subject": subject.subject });
+        let audited = Audited::new("user.bind", user).after(after);
+        match self.audited(origin, audited).bind_subject(user, subject).await? {
+            SubjectBound::Done(version) => self.directory.catch_up(version).await,
+            SubjectBound::Other => return Err(UserError::OtherSubject),
+            SubjectBound::Missing => return Err(UserError::Missing),
+        }
+        Ok(())
     }
 
     /// The user who has this email address and was not removed.
@@ -108,15 +209,7 @@ impl Engine {
 
     /// Adds a person. They can do nothing before they are given a token, or sign in by single sign-on.
     pub async fn create_user(&self, new: NewUser, origin: &Origin) -> Result<UserState, UserError> {
-        let mut access = new.access;
-        if let Some(organizations) = &mut access.organizations {
-            organizations.sort_unstable();
-            organizations.dedup();
-            for organization in organizations {
-                let known = self.store.organization(*organization).await?;
-                known.ok_or(UserError::OrganizationMissing(*organization))?;
-            }
-        }
+        let access = self.checked_access(new.access).await?;
         let user = User {
             id: self.new_id(UserId::new)?,
             name: new.name,
@@ -124,19 +217,53 @@ impl Engine {
             access,
             created_at: self.clock.now(),
             removed_at: None,
+            subject: None,
+            last_used_at: None,
         };
-        let organizations = user.access.organizations.as_ref();
-        let audited = Audited::new("user.create", user.id).after(json!({
-            "name": user.name,
-            "email": user.email,
-            "role": user.access.role.as_str(),
-            "organizations": organizations.map(|ids| ids.iter().map(ToString::to_string).collect::<Vec<_>>()),
-        }));
+        // Whoever may have added them may be them, when it comes to approvals.
+        let audited = Audited::new("user.create", user.id)
+            .after(described(&user))
+            .also_after("people", origin.people_text().into());
         match self.audited(origin, audited).create_user(&user).await? {
             UserCreated::Done(version) => self.directory.catch_up(version).await,
             UserCreated::EmailTaken => return Err(UserError::EmailTaken),
         }
         Ok(UserState { user, tokens: Vec::new() })
+    }
+
+    /// Changes what a person is called and may do: on this node at once, on others within a second.
+    pub async fn change_user(
+        &self,
+        id: UserId,
+        change: UserChange,
+        origin: &Origin,
+    ) -> Result<UserState, UserError> {
+        let known = self.user(id).await?.user;
+        let access = Access {
+            role: change.role.unwrap_or(known.access.role),
+            organizations: change.organizations.unwrap_or_else(|| known.access.organizations.clone()),
+        };
+        let access = self.checked_access(access).await?;
+        let name = change.name.unwrap_or_else(|| known.name.clone());
+        let changed = User { name, access, ..known.clone() };
+        let audited = Audited::new("user.change", id).before(described(&known)).after(described(&changed));
+        let done = self.audited(origin, audited).change_user(id, &changed.name, &changed.access).await?;
+        self.settle_access(done).await?;
+        self.user(id).await
+    }
+
+    async fn checked_access(&self, mut access: Access) -> Result<Access, UserError> {
+        let Some(organizations) = &mut access.organizations else { return Ok(access) };
+        if access.role == Role::Admin {
+            return Err(UserError::LimitedAdmin);
+        }
+        organizations.sort_unstable();
+        organizations.dedup();
+        for organization in organizations {
+            let known = self.store.organization(*organization).await?;
+            known.ok_or(UserError::OrganizationMissing(*organization))?;
+        }
+        Ok(access)
     }
 
     /// Ends a person's access: on this node at once, on others within a second.
@@ -166,6 +293,7 @@ impl Engine {
             created_at: now,
             expires_at: now.saturating_add(lifetime),
             revoked_at: None,
+            last_used_at: None,
             issuers: origin.people.clone(),
         };
         let audited = Audited::new("user_token.issue", record.id).after(json!({

@@ -43,7 +43,7 @@ pub use payments::{
     PaymentReroute, PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received,
     Resolution, SettledProviderEvent, StoredException, StoredProviderEvent, TransactionFilter,
 };
-pub use people::{AccessEnded, PeopleStore, TokenIssued, UserCreated, UserState};
+pub use people::{AccessEnded, OperatorUse, PeopleStore, SubjectBound, TokenIssued, UserCreated, UserState};
 pub use proposals::{ConfigProposal, ProposalDecided, ProposalStore, Proposed};
 pub use provider::{
     AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Capabilities, Captures, Cards, Charge,

@@ -136,6 +136,12 @@ impl Engine {
                     pause = STORE_PAUSE;
                 }
             }
+            if let Err(error) = self.record_operator_uses().await {
+                warn!(%error, "last use of operators not written; will retry");
+            }
+            if let Err(error) = self.record_left_out().await {
+                warn!(%error, "repeated actions not recorded in the audit log");
+            }
             if Instant::now() >= forget_at {
                 forget_at = Instant::now() + FORGET_EVERY;
                 if let Err(error) = self.forget_requests().await {
@@ -149,6 +155,7 @@ impl Engine {
             }
         }
         while matches!(self.write_requests().await, Ok(true)) {}
+        let _ = self.record_operator_uses().await;
     }
 
     /// Writes some of what waits. Returns whether there is more.

@@ -8,7 +8,10 @@ use serde_json::Value;
 use subtle::ConstantTimeEq as _;
 use tollgate_domain::Timestamp;
 
-use crate::keys::{Algorithm, Key};
+use crate::{
+    Assurance,
+    keys::{Algorithm, Key},
+};
 
 /// How far the issuer's clock may be from ours.
 const CLOCK_SKEW: Duration = Duration::from_mins(1);
@@ -38,6 +41,10 @@ pub enum TokenFault {
     Nonce,
     #[error("it is about somebody else than the issuer's user info")]
     Subject,
+    #[error("its `acr` or `amr` does not say that they signed in as these settings demand")]
+    Assurance,
+    #[error("it does not say that they signed in recently (`auth_time`)")]
+    Stale,
 }
 
 /// What a token has to say.
@@ -47,6 +54,7 @@ pub(crate) struct Expected<'a> {
     pub(crate) client_id: &'a str,
     pub(crate) nonce: &'a str,
     pub(crate) now: Timestamp,
+    pub(crate) assurance: &'a Assurance,
 }
 
 #[derive(Deserialize)]
@@ -74,6 +82,9 @@ struct Claims {
     iat: i64,
     nbf: Option<i64>,
     nonce: Option<String>,
+    acr: Option<String>,
+    amr: Option<Vec<String>>,
+    auth_time: Option<i64>,
     #[serde(flatten)]
     email: EmailClaims,
 }
@@ -147,6 +158,18 @@ fn check(claims: Claims, expected: Expected<'_>) -> Result<Verified, TokenFault>
     }
     if claims.sub.is_empty() || claims.sub.len() > MAX_SUBJECT {
         return Err(TokenFault::Malformed);
+    }
+    let Assurance { contexts, methods, max_age } = expected.assurance;
+    let is_assured = contexts.is_empty() || claims.acr.is_some_and(|acr| contexts.contains(&acr));
+    let used = claims.amr.unwrap_or_default();
+    if !is_assured || !(methods.is_empty() || used.iter().any(|method| methods.contains(method))) {
+        return Err(TokenFault::Assurance);
+    }
+    if let Some(max_age) = max_age {
+        let until = claims.auth_time.map(|at| moment(at).saturating_add(*max_age).saturating_add(CLOCK_SKEW));
+        if until.is_none_or(|until| expected.now > until) {
+            return Err(TokenFault::Stale);
+        }
     }
     Ok(Verified { subject: claims.sub, email: claims.email })
 }

@@ -17,7 +17,7 @@ use tollgate_http::{Answer, HttpClient, Request, TransportError};
 use tollgate_vault::Secret;
 
 use crate::{
-    OidcError, OidcSettings, Person, SignInAttempt, TokenFault,
+    Assurance, OidcError, OidcSettings, Person, SignInAttempt, TokenFault,
     discovery::{self, Discovery},
     id_token::{self, EmailClaims, Expected, Verified},
     keys::{self, Key},
@@ -104,7 +104,8 @@ impl Issuer {
     ) -> Result<String, OidcError> {
         let published = self.published(now).await?;
         let challenge = BASE64URL_NOPAD.encode(&Sha256::digest(attempt.verifier.expose()));
-        let query = Serializer::new(String::new())
+        let mut query = Serializer::new(String::new());
+        query
             .append_pair("response_type", "code")
             .append_pair("client_id", &self.settings.client_id)
             .append_pair("redirect_uri", &attempt.redirect_uri)
@@ -112,8 +113,15 @@ impl Issuer {
             .append_pair("state", &attempt.state)
             .append_pair("nonce", &attempt.nonce)
             .append_pair("code_challenge", &challenge)
-            .append_pair("code_challenge_method", "S256")
-            .finish();
+            .append_pair("code_challenge_method", "S256");
+        let Assurance { contexts, max_age, .. } = &self.settings.assurance;
+        if !contexts.is_empty() {
+            query.append_pair("acr_values", &contexts.join(" "));
+        }
+        if let Some(max_age) = max_age {
+            query.append_pair("max_age", &max_age.as_secs().to_string());
+        }
+        let query = query.finish();
         let endpoint = &published.discovery.authorization_endpoint;
         let joint = if endpoint.contains('?') { '&' } else { '?' };
         Ok(format!("{endpoint}{joint}{query}"))
@@ -199,8 +207,8 @@ impl Issuer {
         nonce: &str,
         now: Timestamp,
     ) -> Result<Verified, OidcError> {
-        let OidcSettings { issuer, client_id, .. } = &self.settings;
-        let expected = Expected { issuer, client_id, nonce, now };
+        let OidcSettings { issuer, client_id, assurance, .. } = &self.settings;
+        let expected = Expected { issuer, client_id, nonce, now, assurance };
         match id_token::verify(token, &published.keys, expected) {
             Err(TokenFault::UnknownKey) => {
                 let keys = self.newer_keys(published, now).await?;

@@ -8,6 +8,8 @@ mod id_token;
 mod issuer;
 mod keys;
 
+use std::time::Duration;
+
 use tollgate_vault::Secret;
 
 pub use discovery::is_acceptable_issuer;
@@ -21,6 +23,18 @@ pub struct OidcSettings {
     pub issuer: String,
     pub client_id: String,
     pub client_secret: Secret,
+    pub assurance: Assurance,
+}
+
+/// How well the issuer has to know whoever signs in. It is asked for that, and what it answers is checked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Assurance {
+    /// `acr_values`, of which the ID token must name one; any if empty.
+    pub contexts: Vec<String>,
+    /// Methods, such as `mfa`, of which the ID token's `amr` must name one; any if empty.
+    pub methods: Vec<String>,
+    /// How long ago they may have proved who they are.
+    pub max_age: Option<Duration>,
 }
 
 /// One sign-in between its start and its end. Everything in it is this sign-in's alone.

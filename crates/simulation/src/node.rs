@@ -185,7 +185,8 @@ impl Cluster {
             options,
         );
         let engine = engine.await.map_err(|error| error.to_string())?;
-        let token = AdminToken::from_setting(&Secret::new(ADMIN_TOKEN)).map_err(|error| error.to_string())?;
+        let token =
+            AdminToken::from_weak_setting(&Secret::new(ADMIN_TOKEN)).map_err(|error| error.to_string())?;
         let service = Service::new(App::new(engine, token));
         let engine = || Arc::clone(service.engine());
         let (stop, stopped) = watch::channel(false);

@@ -8,7 +8,7 @@ use tokio::time::sleep;
 use tollgate_domain::{
     Currency, PaymentMethod, ProviderAccount, ServiceReference, Timestamp,
     approval::Approval,
-    audit_log::{AuditChain, AuditEntry, NewAuditEntry},
+    audit_log::{AuditChain, AuditEntry, AuditHead, NewAuditEntry},
     card::CardOrder,
     id::{
         ApplicationId, ApprovalId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId,
@@ -17,12 +17,13 @@ use tollgate_domain::{
     },
     ledger::{Balances, Movement},
     limit::LimitUse,
-    people::{User, UserToken},
+    people::{Access, SignOnSubject, User, UserToken},
     statement::{Month, StatementLine},
     tenant::{Application, Environment, KeyRecord, Organization},
     transaction::{Dispute, Transaction},
 };
 use tollgate_engine::ports::*;
+use tollgate_vault::Digester;
 
 use crate::{
     plants,
@@ -393,6 +394,8 @@ through! {
 
 through! {
     AuditLogStore {
+        Write key_audit_log(key: &Digester, first: &NewAuditEntry) -> bool;
+        Read audit_head() -> AuditHead;
         Write add_audit_entries(entries: &[NewAuditEntry]) -> ();
         Read audit_log(filter: &AuditLogFilter, before: Option<u64>, limit: u32) -> Vec<AuditEntry>;
         Read verify_audit_log() -> AuditChain;
@@ -418,6 +421,10 @@ through! {
 through! {
     PeopleStore {
         Write create_user(user: &User) -> UserCreated;
+        Write change_user(user: UserId, name: &str, access: &Access) -> AccessEnded;
+        Write bind_subject(user: UserId, subject: &SignOnSubject) -> SubjectBound;
+        Write record_operator_uses(uses: &[OperatorUse]) -> ();
+        Read people_behind(users: &[UserId]) -> Vec<UserId>;
         Write remove_user(user: UserId, at: Timestamp) -> AccessEnded;
         Write issue_user_token(token: &UserToken, most: u32) -> TokenIssued;
         Write revoke_user_token(user: UserId, token: TokenId, at: Timestamp) -> AccessEnded;

@@ -201,10 +201,12 @@ macro_rules! conformance_suite {
                 an_ended_session_stays_ended;
             people:
                 a_user_goes_round, an_address_belongs_to_one_user, tokens_come_and_go, access_ends_everywhere,
-                there_are_never_too_many_tokens;
+                there_are_never_too_many_tokens, a_role_changes_in_place, a_user_is_one_subject_of_an_issuer,
+                people_are_known_across_their_users, the_last_use_is_kept;
             approvals: approvals_are_found, a_vote_goes_with_its_entry;
             audit_log:
-                entries_go_round, an_entry_goes_with_its_change, many_writers_make_one_chain;
+                entries_go_round, an_entry_goes_with_its_change, many_writers_make_one_chain,
+                a_log_from_before_the_key_stays_verifiable;
             concurrency:
                 one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
                 one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,

@@ -15,7 +15,7 @@ mod sealed;
 mod security;
 mod transfers;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use tollgate_domain::{
@@ -29,6 +29,7 @@ use tollgate_engine::ports::{
     ChangeSignal, ConfigChange, ConfigPut, ConfigVersion, ConfigVersionSummary, Created, Delta,
     DirectoryVersion, Issued, LedgerLine, Moved, Page, Revoked, Rotated, Store, StoreError,
 };
+use tollgate_vault::Digester;
 
 use crate::{
     session::{Driver, Mode, Session, run},
@@ -43,11 +44,13 @@ pub struct SqlStore<D> {
     pub(crate) driver: Arc<D>,
     /// What every unit that writes something adds to the audit log.
     audit: Vec<NewAuditEntry>,
+    /// What the audit log is chained under.
+    audit_key: Arc<OnceLock<Digester>>,
 }
 
 impl<D> SqlStore<D> {
     pub(crate) fn new(driver: D) -> Self {
-        Self { driver: Arc::new(driver), audit: Vec::new() }
+        Self { driver: Arc::new(driver), audit: Vec::new(), audit_key: Arc::default() }
     }
 
     /// Whether what is written adds entries to the audit log.
@@ -80,7 +83,8 @@ impl<D: Driver> SqlStore<D> {
         }
         // Together they are more than one statement.
         let mode = if mode == Mode::WriteOnce { Mode::Write } else { mode };
-        self.driver.run_unit(mode, Box::new(Audited { unit, entries: self.audit.clone() })).await
+        let (entries, key) = (self.audit.clone(), self.audit_key.get().cloned());
+        self.driver.run_unit(mode, Box::new(Audited { unit, entries, key })).await
     }
 }
 
@@ -109,6 +113,7 @@ impl<D: Driver> Together<'_, D> {
 struct Audited<S> {
     unit: Box<dyn Unit<S>>,
     entries: Vec<NewAuditEntry>,
+    key: Option<Digester>,
 }
 
 impl<S: Session> Unit<S> for Audited<S> {
@@ -117,7 +122,7 @@ impl<S: Session> Unit<S> for Audited<S> {
         Box::pin(async move {
             let done = self.unit.run(session).await?;
             if !matches!(done, Effect::Nothing(_)) {
-                units::audit_log::append(session, &self.entries).await?;
+                units::audit_log::append(session, self.key.as_ref(), &self.entries).await?;
             }
             Ok(done)
         })

@@ -89,6 +89,7 @@ pub(crate) fn app(
     let console = Console::new(Arc::clone(&engine), admin_token, Arc::new(ApiEventBodies), is_https)
         .reached_at(&console_url);
     let console = if is_sandbox { console.for_sandbox() } else { console };
+    let console = console.with_tokens(settings.console_tokens);
     let (app, console) = match &settings.single_sign_on {
         None => (app, console),
         Some(single_sign_on) => {

@@ -55,7 +55,7 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let master_key = master_key(&settings)?;
     let engine = node::engine(&settings, address, &master_key).await?;
     let access = prepare(&engine, &settings, address).await?;
-    let admin_token = AdminToken::from_setting(&access.admin_token)?;
+    let admin_token = settings.checked_admin_token(&access.admin_token)?;
     welcome::print(&access, &settings);
     let webhooks = webhook_targets(&engine, access.environment);
     let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });

@@ -11,6 +11,7 @@ use std::{
 };
 
 use serde::Deserialize;
+use tollgate_console::ConsoleTokens;
 use tollgate_domain::address_range::AddressRange;
 use tollgate_engine::{DEFAULT_REQUEST_DEADLINE, Options, OutboxOptions, ResolverOptions};
 use tollgate_oidc::OidcSettings;
@@ -48,7 +49,12 @@ struct File {
     oidc_issuer: Option<String>,
     oidc_client_id: Option<String>,
     oidc_client_secret: Option<String>,
+    oidc_acr_values: Option<String>,
+    oidc_amr_values: Option<String>,
+    oidc_max_age_seconds: Option<u64>,
     console_url: Option<String>,
+    console_sso_only: Option<bool>,
+    console_allow_admin_token: Option<bool>,
     log: Option<String>,
     otlp_endpoint: Option<String>,
     first_page: Option<bool>,
@@ -69,6 +75,7 @@ struct File {
     allow_private_endpoints: Option<bool>,
     allow_other_provider_hosts: Option<bool>,
     allow_weak_master_key: Option<bool>,
+    allow_weak_admin_token: Option<bool>,
     max_connections: Option<u64>,
     max_connections_per_address: Option<u64>,
     head_timeout_ms: Option<u64>,
@@ -102,9 +109,13 @@ pub(crate) struct ServerSettings {
     console_url: Option<String>,
     /// Who else says who an operator is.
     pub(crate) single_sign_on: Option<OidcSettings>,
+    /// Which tokens open the console beside it.
+    pub(crate) console_tokens: ConsoleTokens,
     pub(crate) providers: tollgate_providers::ProviderSettings,
     /// For a database that was created with a master key that is refused by now.
     allow_weak_master_key: bool,
+    /// For tests and an upgrade: a token that was not generated.
+    allow_weak_admin_token: bool,
     request_deadline: Duration,
     resolver: ResolverOptions,
     outbox: OutboxOptions,
@@ -118,6 +129,7 @@ impl ServerSettings {
         let (tls, trusted_proxies) = (tls(&file)?, trusted_proxies(&file)?);
         let limits = limits(&file)?;
         let single_sign_on = single_sign_on::settings(&file)?;
+        let console_tokens = single_sign_on::console_tokens(&file, single_sign_on.is_some())?;
         let providers = providers(&file)?;
         let resolver = resolver(&file, &providers)?;
         let data_dir = text("TOLLGATE_DATA_DIR")?
@@ -162,8 +174,14 @@ impl ServerSettings {
                 .map(|text| base_url("TOLLGATE_CONSOLE_URL", text))
                 .transpose()?,
             single_sign_on,
+            console_tokens,
             providers,
             allow_weak_master_key: flag("TOLLGATE_ALLOW_WEAK_MASTER_KEY", file.allow_weak_master_key, false)?,
+            allow_weak_admin_token: flag(
+                "TOLLGATE_ALLOW_WEAK_ADMIN_TOKEN",
+                file.allow_weak_admin_token,
+                false,
+            )?,
             request_deadline: millis(
                 "TOLLGATE_REQUEST_DEADLINE_MS",
                 file.request_deadline_ms,
@@ -241,6 +259,13 @@ impl ServerSettings {
     pub(crate) fn required_admin_token(&self) -> Result<AdminToken, Failure> {
         let missing = "no admin token is set; set TOLLGATE_ADMIN_TOKEN (create one with `tollgate generate admin-token`)";
         let text = self.admin_token.as_ref().ok_or_else(|| Failure::new(missing))?;
+        self.checked_admin_token(text)
+    }
+
+    pub(crate) fn checked_admin_token(&self, text: &Secret) -> Result<AdminToken, Failure> {
+        if self.allow_weak_admin_token {
+            return Ok(AdminToken::from_weak_setting(text)?);
+        }
         Ok(AdminToken::from_setting(text)?)
     }
 }

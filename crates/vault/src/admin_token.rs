@@ -1,4 +1,4 @@
-//! The operator's token: `adm_…`, or any text of the operator's own choosing that is long enough.
+//! The operator's token: `adm_…`, generated. Nobody chooses one that could be guessed.
 
 use crate::{
     checksum, digest::Digest, keyed_digest::Digester, random::RandomnessUnavailable, secret::Secret,
@@ -28,6 +28,12 @@ pub enum AdminTokenError {
         "this admin token can be guessed: it repeats itself, counts up or is a common word; create one with `tollgate generate admin-token`"
     )]
     Guessable,
+    /// Somebody has thought of it.
+    #[error(
+        "an admin token must be generated, not chosen; create one with `tollgate generate admin-token`, or set \
+         TOLLGATE_ALLOW_WEAK_ADMIN_TOKEN=true until you have"
+    )]
+    NotGenerated,
     /// It has the shape of a generated token, but the checksum tells of a typo or a cut.
     #[error("the admin token's checksum does not match: it was mistyped or cut off")]
     Mistyped,
@@ -42,8 +48,14 @@ impl AdminToken {
         checksum::generate(PREFIX).map(Secret::new)
     }
 
-    /// Takes the operator's setting.
+    /// Takes the operator's setting: a generated token.
     pub fn from_setting(token: &Secret) -> Result<Self, AdminTokenError> {
+        let kept = Self::from_weak_setting(token)?;
+        if token.expose().starts_with(PREFIX) { Ok(kept) } else { Err(AdminTokenError::NotGenerated) }
+    }
+
+    /// As [`Self::from_setting`], also a token of somebody's own choosing.
+    pub fn from_weak_setting(token: &Secret) -> Result<Self, AdminTokenError> {
         let text = token.expose();
         if text.len() < MIN_LENGTH {
             return Err(AdminTokenError::TooShort);
@@ -95,8 +107,12 @@ mod tests {
     }
 
     #[test]
-    fn an_operator_may_choose_a_long_text() {
-        let kept = AdminToken::from_setting(&Secret::new("a long text of my own")).unwrap();
+    fn a_token_is_generated_unless_a_setting_allows_others() {
+        for chosen in ["summer-holiday-24", "a long text of my own"] {
+            let refused = AdminToken::from_setting(&Secret::new(chosen));
+            assert_eq!(refused.map(drop), Err(AdminTokenError::NotGenerated));
+        }
+        let kept = AdminToken::from_weak_setting(&Secret::new("a long text of my own")).unwrap();
         assert_eq!(kept.verify("a long text of my own"), Ok(()));
         assert_eq!(
             AdminToken::from_setting(&Secret::new("too short")).unwrap_err(),

@@ -8,7 +8,7 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::HeaderMap;
-use tollgate_domain::{audit_log::ActorKind, id::RequestId, people::Identity};
+use tollgate_domain::{id::RequestId, people::Identity};
 use tollgate_engine::{Audited, Origin};
 
 use super::sign_in::{is_from_here, request_id, with_cookie};
@@ -34,13 +34,7 @@ pub(crate) async fn sign_in(
     if !address.is_some_and(|peer| peer.to_canonical().is_loopback()) {
         return Ok(Redirect::to("/console/sign-in").into_response());
     }
-    let origin = Origin {
-        actor: Identity::Bootstrap.actor(Some(NAME)),
-        request: request_id(request),
-        kind: ActorKind::Bootstrap,
-        address,
-        people: Vec::new(),
-    };
+    let origin = Origin::of(Some(&Identity::Bootstrap), Some(NAME), request_id(request), address);
     console.engine.record_action(&origin, Audited::new("session.begin", "console")).await?;
     let now = console.engine.clock().now();
     let with = SignedInWith::AdminToken { name: NAME.to_owned() };

@@ -10,7 +10,8 @@ use axum::{
     response::{IntoResponse as _, Redirect, Response},
 };
 use http::{HeaderMap, HeaderValue, StatusCode, header};
-use tollgate_domain::{audit_log::ActorKind, id::RequestId, people::Identity};
+use serde_json::json;
+use tollgate_domain::{id::RequestId, people::Identity};
 use tollgate_engine::{Audited, Origin, RateLimitExceeded};
 use tracing::{info, warn};
 
@@ -22,7 +23,7 @@ use crate::{
         signed_in::SignedIn,
         submitted::{self, Submitted},
     },
-    state::{Console, SharedConsole},
+    state::{Console, ConsoleTokens, SharedConsole},
 };
 
 const MAX_NAME_LENGTH: usize = 80;
@@ -36,6 +37,7 @@ struct SignInPage {
     fault: Option<String>,
     /// Where single sign-on begins, if there is one.
     single_sign_on: Option<String>,
+    takes_tokens: bool,
 }
 
 pub(crate) async fn show(State(console): State<SharedConsole>, RawQuery(query): RawQuery) -> Page {
@@ -49,7 +51,12 @@ pub(super) fn show_form(console: &Console, next: String, fault: Option<String>, 
         let escaped: String = form_urlencoded::byte_serialize(next.as_bytes()).collect();
         format!("{}?next={escaped}", single_sign_on::START)
     });
-    let mut response = page::render(&SignInPage { next, fault, single_sign_on })?;
+    let mut response = page::render(&SignInPage {
+        next,
+        fault,
+        single_sign_on,
+        takes_tokens: console.tokens != ConsoleTokens::None,
+    })?;
     *response.status_mut() = status;
     Ok(response)
 }
@@ -79,14 +86,21 @@ pub(crate) async fn sign_in(
     let request = request_id(request);
     // Only wrong tokens are counted: whoever guesses must not lock out those who know, behind one proxy least of all.
     let identity = match console.engine.identify_operator(&console.admin_token, &field("token")) {
+        Ok(identity) if !console.tokens.open_for(&identity) => {
+            let refused =
+                Audited::new("session.refuse", "console").after(json!({ "reason": "single sign-on only" }));
+            let origin = Origin::of(Some(&identity), None, request, address);
+            console.engine.record_repeatable(&origin, refused).await?;
+            let fault = "Not signed in: this console takes single sign-on only.".to_owned();
+            return show_form(&console, next, Some(fault), StatusCode::FORBIDDEN);
+        }
         Ok(identity) => identity,
         Err(fault) => {
             warn!(peer = ?address, "console sign-in failed");
-            if let Err(RateLimitExceeded { retry_after }) = console.attempts.take(address) {
+            if let Err(RateLimitExceeded { retry_after }) = console.engine.count_bad_credential(address) {
                 return too_many(&console, next, retry_after);
             }
-            let (actor, kind, people) = (String::new(), ActorKind::Anonymous, Vec::new());
-            let origin = Origin { actor, request, kind, address, people };
+            let origin = Origin::of(None, None, request, address);
             let refused = Audited::new("session.refuse", "console");
             console.engine.record_action(&origin, refused).await?;
             let fault = format!("Not signed in: {fault}.");
@@ -96,9 +110,9 @@ pub(crate) async fn sign_in(
     let name: String = field("name").chars().filter(|c| !c.is_control()).take(MAX_NAME_LENGTH).collect();
     info!(peer = ?address, actor = identity.actor(Some(&name)), "console sign-in");
     let given_name = Some(name.as_str()).filter(|name| !name.is_empty());
-    let (actor, kind, people) = (identity.actor(given_name), identity.kind(), identity.people());
+    let origin = Origin::of(Some(&identity), given_name, request, address);
     let began = Audited::new("session.begin", "console");
-    console.engine.record_action(&Origin { actor, request, kind, address, people }, began).await?;
+    console.engine.record_action(&origin, began).await?;
     let with = match identity {
         Identity::Bootstrap => SignedInWith::AdminToken { name },
         Identity::User { token: Some(token), .. } => SignedInWith::PersonalToken(token),

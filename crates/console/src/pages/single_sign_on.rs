@@ -11,11 +11,10 @@ use axum::{
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::json;
 use tollgate_domain::{
-    audit_log::ActorKind,
     id::{RequestId, UserId},
-    people::Identity,
+    people::{Identity, SignOnSubject},
 };
-use tollgate_engine::{Audited, Origin, ports::StoreError};
+use tollgate_engine::{Audited, Origin, UserError, ports::StoreError};
 use tollgate_oidc::{Issuer, OidcError, TokenFault, plain_word};
 use tollgate_vault::Secret;
 use tracing::{info, warn};
@@ -47,6 +46,10 @@ enum Refusal {
     ByIssuer(String),
     Oidc(OidcError),
     UnknownUser {
+        email: String,
+    },
+    /// Somebody else has signed in as this user before.
+    OtherSubject {
         email: String,
     },
     Store(StoreError),
@@ -101,7 +104,7 @@ pub(crate) async fn callback(
 ) -> Page {
     let single_sign_on = console.single_sign_on.as_ref().ok_or(PageError::Missing)?;
     let visitor = Visitor { address: peer.map(|Extension(address)| address), request: request_id(request) };
-    let known = identify(&console, single_sign_on, query.as_deref(), &headers).await;
+    let known = identify(&console, single_sign_on, query.as_deref(), &headers, &visitor).await;
     // Another sign-in of this browser may still wait for its answer.
     let keeps_pending = matches!(known, Err(Refusal::Expired));
     let mut response = match known {
@@ -129,6 +132,7 @@ async fn identify(
     SingleSignOn { issuer, redirect_uri }: &SingleSignOn,
     query: Option<&str>,
     headers: &HeaderMap,
+    visitor: &Visitor,
 ) -> Result<Known, Refusal> {
     let now = console.engine.clock().now();
     let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
@@ -150,20 +154,28 @@ async fn identify(
     console.engine.end_session(&pending.id, pending.until).await?;
     let user = console.engine.user_of_email(&person.email);
     let known = user.and_then(|user| Some((user, console.engine.identify_user(user)?)));
-    let (user, identity) = known.ok_or(Refusal::UnknownUser { email: person.email })?;
+    let email = person.email;
+    let Some((user, identity)) = known else { return Err(Refusal::UnknownUser { email }) };
+    let subject = SignOnSubject { issuer: issuer.name().to_owned(), subject: person.subject.clone() };
+    let origin = Origin::of(Some(&identity), None, visitor.request.clone(), visitor.address);
+    match console.engine.bind_subject(user, &subject, &origin).await {
+        Ok(()) => {}
+        Err(UserError::OtherSubject) => return Err(Refusal::OtherSubject { email }),
+        Err(UserError::Store(error)) => return Err(error.into()),
+        Err(_) => return Err(Refusal::UnknownUser { email }),
+    }
     Ok(Known { user, identity, subject: person.subject, next: pending.next })
 }
 
 async fn sign_in(console: &Console, issuer: &Issuer, visitor: Visitor, known: Known) -> Page {
     let Visitor { address, request } = visitor;
-    let (actor, kind) = (known.identity.actor(None), known.identity.kind());
-    info!(peer = ?address, actor, "console sign-in by single sign-on");
+    let origin = Origin::of(Some(&known.identity), None, request, address);
+    info!(peer = ?address, actor = origin.actor, "console sign-in by single sign-on");
     let began = Audited::new("session.begin", "console").after(json!({
         "method": "single_sign_on",
         "issuer": issuer.name(),
         "subject": known.subject,
     }));
-    let origin = Origin { actor, request, kind, address, people: known.identity.people() };
     console.engine.record_action(&origin, began).await?;
     let now = console.engine.clock().now();
     let cookie = console
@@ -181,11 +193,10 @@ async fn refuse(console: &Console, visitor: Visitor, refusal: &Refusal) -> Page 
     let Visitor { address, request } = visitor;
     let (status, reason, email, sentence) = explain(refusal);
     warn!(peer = ?address, reason, "console sign-in by single sign-on refused");
-    if let Err(exceeded) = console.attempts.take(address) {
+    if let Err(exceeded) = console.engine.count_bad_credential(address) {
         return too_many(console, String::new(), exceeded.retry_after);
     }
-    let origin =
-        Origin { actor: String::new(), request, kind: ActorKind::Anonymous, address, people: Vec::new() };
+    let origin = Origin::of(None, None, request, address);
     let refused = Audited::new("session.refuse", "console").after(json!({
         "method": "single_sign_on",
         "reason": reason,
@@ -236,6 +247,23 @@ fn explain(refusal: &Refusal) -> (StatusCode, String, Option<&str>, String) {
             "unknown user".to_owned(),
             Some(email),
             format!("no user has the address {email}. Ask an admin to add you on the Users page, then sign in again."),
+        ),
+        Refusal::OtherSubject { email } => (
+            not_allowed,
+            "other subject".to_owned(),
+            Some(email),
+            format!(
+                "the user {email} belongs to another account of your identity provider. Sign in with that one; if it no \
+                 longer exists, ask an admin to remove the user and add it again."
+            ),
+        ),
+        Refusal::Oidc(OidcError::InvalidToken(fault @ (TokenFault::Assurance | TokenFault::Stale))) => (
+            not_allowed,
+            fault.to_string(),
+            None,
+            "this console demands a stronger or more recent sign-in. Sign in at your identity provider with your \
+             second factor, then start again."
+                .to_owned(),
         ),
         Refusal::Oidc(error) => (
             not_known,

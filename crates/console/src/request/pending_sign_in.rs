@@ -110,7 +110,7 @@ mod tests {
     fn sessions() -> Sessions {
         let master =
             MasterKey::from_setting(&Secret::new("a master key of thirty-two letters or more")).unwrap();
-        let token = AdminToken::from_setting(&Secret::new("a long admin token")).unwrap();
+        let token = AdminToken::from_weak_setting(&Secret::new("a long admin token")).unwrap();
         Sessions::new(master.digester("sessions"), &token, true)
     }
 

@@ -57,9 +57,10 @@ pub(crate) fn session_of(headers: &HeaderMap, console: &SharedConsole) -> Option
 
 /// Who signed in, unless what they did it with is no longer valid.
 fn identity_of(session: &Session, console: &SharedConsole) -> Option<Identity> {
+    let with_token = |identity: Identity| console.tokens.open_for(&identity).then_some(identity);
     match &session.with {
-        SignedInWith::AdminToken { .. } => Some(Identity::Bootstrap),
-        SignedInWith::PersonalToken(token) => console.engine.identify_token(*token),
+        SignedInWith::AdminToken { .. } => with_token(Identity::Bootstrap),
+        SignedInWith::PersonalToken(token) => console.engine.identify_token(*token).and_then(with_token),
         // Only the issuer that is trusted now vouches for anybody.
         SignedInWith::SingleSignOn { user, issuer } => {
             let trusted = console.single_sign_on.as_ref().filter(|it| it.issuer.name() == issuer);
@@ -95,13 +96,10 @@ impl FromRequestParts<SharedConsole> for SignedIn {
             parts.extensions.get::<RequestId>().map_or_else(|| "console".to_owned(), ToString::to_string);
         let address = parts.extensions.get::<IpAddr>().copied();
         if identity.check(permission, Place::Service).is_err() {
-            let (actor, kind, people) = (identity.actor(None), identity.kind(), identity.people());
+            let origin = Origin::of(Some(&identity), None, request, address);
             let refused =
                 Audited::new("access.refuse", parts.uri.path()).after(json!({ "code": "forbidden" }));
-            let recorded = console
-                .engine
-                .record_action(&Origin { actor, request, kind, address, people }, refused)
-                .await;
+            let recorded = console.engine.record_repeatable(&origin, refused).await;
             recorded.map_err(|error| Anonymous::Refused(error.into()))?;
             return Err(Anonymous::Refused(PageError::Forbidden));
         }
@@ -173,13 +171,8 @@ impl SignedIn {
 
     /// For the history: who, and in which request.
     pub(crate) fn origin(&self) -> Origin {
-        Origin {
-            actor: self.actor(),
-            request: self.request.clone(),
-            kind: self.identity.kind(),
-            address: self.address,
-            people: self.identity.people(),
-        }
+        let given = self.given_name();
+        Origin::of(Some(&self.identity), Some(given), self.request.clone(), self.address)
     }
 
     /// Where a form's answer leads, with what it has to say.
@@ -199,12 +192,15 @@ impl SignedIn {
 
     /// Who.
     pub(crate) fn actor(&self) -> String {
-        let given = match &self.session.with {
+        self.identity.actor(Some(self.given_name()))
+    }
+
+    fn given_name(&self) -> &str {
+        match &self.session.with {
             SignedInWith::AdminToken { name } if name.is_empty() => "console",
             SignedInWith::AdminToken { name } => name,
             SignedInWith::PersonalToken(_) | SignedInWith::SingleSignOn { .. } => "",
-        };
-        self.identity.actor(Some(given))
+        }
     }
 
     /// What stands around a page of an environment.

@@ -145,7 +145,7 @@ impl Engine {
                 Some(key) => self.may_hold(environment, key).await?,
                 None => Vec::new(),
             };
-            approval.vote(vote.clone(), &makers)?;
+            self.take_vote(&mut approval, vote.clone(), &makers).await?;
             let action = audited_action(approves);
             let audited = Audited::new(action, approval.id).in_environment(environment).after(json!({
                 "serviceReference": reference.to_string(),

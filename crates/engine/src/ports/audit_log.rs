@@ -5,9 +5,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use tollgate_domain::{
     Timestamp,
-    audit_log::{AuditChain, AuditEntry, NewAuditEntry},
+    audit_log::{AuditChain, AuditEntry, AuditHead, NewAuditEntry},
     id::{EnvironmentId, UserId},
 };
+use tollgate_vault::Digester;
 
 use super::{Store, StoreError};
 
@@ -31,6 +32,12 @@ pub trait AuditLogStore: Send + Sync + 'static {
     /// finds nothing to do, such as a repetition, adds none.
     fn audited(&self, entries: Vec<NewAuditEntry>) -> Arc<dyn Store>;
 
+    /// Chains entries under this key from now on. A log that has entries from before it gets `first`, which covers them,
+    /// as its first under it; returns whether it did.
+    async fn key_audit_log(&self, key: &Digester, first: &NewAuditEntry) -> Result<bool, StoreError>;
+
+    async fn audit_head(&self) -> Result<AuditHead, StoreError>;
+
     /// Adds entries that go with no other change.
     async fn add_audit_entries(&self, entries: &[NewAuditEntry]) -> Result<(), StoreError>;
 
@@ -42,6 +49,6 @@ pub trait AuditLogStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<AuditEntry>, StoreError>;
 
-    /// Checks every entry against the hash before it, and the last one against the head.
+    /// Checks every entry against the hash before it, the last one against the head, and the head against its proof.
     async fn verify_audit_log(&self) -> Result<AuditChain, StoreError>;
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use tollgate_domain::{
     Timestamp,
     id::{TokenId, UserId},
-    people::{User, UserToken},
+    people::{Access, SignOnSubject, User, UserToken},
 };
 
 use super::{DirectoryVersion, Page, StoreError};
@@ -35,10 +35,30 @@ pub enum TokenIssued {
     TooMany,
 }
 
-/// The outcome of removing a user or revoking a token.
+/// The outcome of a sign-in with an issuer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubjectBound {
+    /// The user is this subject's, as before or from now on.
+    Done(DirectoryVersion),
+    /// The issuer has vouched for somebody else as this user before.
+    Other,
+    /// No such user, or they were removed.
+    Missing,
+}
+
+/// When an operator last did something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OperatorUse {
+    pub user: UserId,
+    /// What they did it with; none after single sign-on.
+    pub token: Option<TokenId>,
+    pub at: Timestamp,
+}
+
+/// The outcome of changing or removing a user or revoking a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AccessEnded {
-    /// It is over; the moment of the first time stays.
+    /// It is changed or over; the moment of the first time stays.
     Done(DirectoryVersion),
     Missing,
 }
@@ -48,6 +68,20 @@ pub enum AccessEnded {
 pub trait PeopleStore: Send + Sync + 'static {
     /// Stores a new user.
     async fn create_user(&self, user: &User) -> Result<UserCreated, StoreError>;
+
+    /// Changes what a user is called and may do.
+    async fn change_user(&self, user: UserId, name: &str, access: &Access)
+    -> Result<AccessEnded, StoreError>;
+
+    /// Makes the user this subject's, unless the same issuer has vouched for another.
+    async fn bind_subject(&self, user: UserId, subject: &SignOnSubject) -> Result<SubjectBound, StoreError>;
+
+    /// Notes the latest use of users and their tokens.
+    async fn record_operator_uses(&self, uses: &[OperatorUse]) -> Result<(), StoreError>;
+
+    /// Everybody who may be behind these users, themselves first: the same person under another id (by address or
+    /// subject, removed ones included), whoever added them as a user, and so on.
+    async fn people_behind(&self, users: &[UserId]) -> Result<Vec<UserId>, StoreError>;
 
     /// Ends a user's access. Their record stays, so that what they did stays attributed.
     async fn remove_user(&self, user: UserId, at: Timestamp) -> Result<AccessEnded, StoreError>;

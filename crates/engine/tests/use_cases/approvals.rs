@@ -10,13 +10,13 @@ use tollgate_domain::{
     event::EventKind,
     id::{ApprovalId, KeyId, UserId},
     ledger::Balances,
-    people::{Access, Role},
+    people::{Access, Role, SignOnSubject},
     tenant::KeyKind,
     transaction::Status,
 };
 use tollgate_engine::{
     AppliedConfig, ApprovalSubject, ConfigureError, Configured, DecideError, NewUser, Origin,
-    TransferCreated, TransferError, TransferRequest,
+    TransferCreated, TransferError, TransferRequest, UserChange,
     ports::{ApprovalQuery, AuditLogFilter, ConfigProposal, Transfer},
 };
 use tollgate_vault::Secret;
@@ -42,6 +42,7 @@ fn person(number: u8) -> Origin {
         kind: ActorKind::User(UserId::from_bytes([number; 16])),
         address: None,
         people: vec![UserId::from_bytes([number; 16])],
+        token: None,
     }
 }
 
@@ -329,6 +330,88 @@ async fn a_denial_survives_every_fault() {
     fails_at_every_step::<Deny>().await;
 }
 
+/// Somebody who signs in with an issuer, in a role.
+async fn signed_in(world: &World, email: &str, role: Role, by: &Origin) -> Origin {
+    let access = Access { role, organizations: None };
+    let new = NewUser { name: email.to_owned(), email: email.to_owned(), access };
+    let user = world.engine().create_user(new, by).await.unwrap().user;
+    of_user(world, user.id)
+}
+
+fn of_user(world: &World, user: UserId) -> Origin {
+    Origin::of(world.engine().identify_user(user).as_ref(), None, "req_user".to_owned(), None)
+}
+
+fn user_of(by: &Origin) -> UserId {
+    by.kind.user().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_person_who_comes_back_is_still_the_one_who_made_it() {
+    let world = World::new().await;
+    world.configure(document(&rule(1), true)).await;
+    let (engine, nobody) = (world.engine(), origin());
+    let ada = signed_in(&world, "ada@example.com", Role::Operator, &nobody).await;
+    let key = engine.issue_key(world.environment, KeyKind::Secret, ada.clone()).await.unwrap().record.id;
+    let request = TransferRequest { key: Some(key), ..transfer_request(&world, KEY, LARGE) };
+    let created = engine.create_transfer(&world.view(), request, "req_transfer").await.unwrap();
+    let TransferCreated { transfer, .. } = created;
+    let proposal = propose(&world, json!([]), ada.clone()).await;
+
+    // Removed and added again as an approver, with other letters.
+    engine.remove_user(user_of(&ada), &nobody).await.unwrap();
+    let back = signed_in(&world, "Ada@Example.com", Role::Approver, &nobody).await;
+    assert_ne!(user_of(&back), user_of(&ada));
+    // Another user whom the issuer knows as the same person.
+    let alias = signed_in(&world, "countess@example.com", Role::Admin, &nobody).await;
+    let subject = SignOnSubject { issuer: "https://id.example.com".to_owned(), subject: "ada".to_owned() };
+    for user in [user_of(&back), user_of(&alias)] {
+        engine.bind_subject(user, &subject, &nobody).await.unwrap();
+    }
+    // The role is changed in place.
+    let change = UserChange { role: Some(Role::Admin), ..UserChange::default() };
+    engine.change_user(user_of(&back), change, &nobody).await.unwrap();
+    // Somebody she added, and who signs in by themselves.
+    let added = signed_in(&world, "eve@example.com", Role::Approver, &back).await;
+    for by in [&back, &of_user(&world, user_of(&back)), &alias, &added] {
+        for id in [approval_of(&transfer), proposal] {
+            let own = engine.decide_approval(world.environment, id, true, by).await;
+            assert!(matches!(own, Err(DecideError::Vote(VoteError::Own))), "{by:?}: {own:?}");
+        }
+    }
+    assert_eq!((sent(&world), world.view().config_version), (0, 2));
+    let grace = signed_in(&world, "grace@example.com", Role::Approver, &nobody).await;
+    decide(&world, approval_of(&transfer), true, &grace).await.unwrap();
+    assert_eq!(sent(&world), 1);
+    engine.decide_approval(world.environment, proposal, true, &grace).await.unwrap();
+    assert_eq!(world.view().config_version, 3);
+    world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_person_under_two_users_is_not_two_people() {
+    let world = world_with(rule(2)).await;
+    let (engine, nobody) = (world.engine(), origin());
+    let id = approval_of(&world.send(KEY, LARGE).await.unwrap().transfer);
+    let first = signed_in(&world, "ada@example.com", Role::Approver, &nobody).await;
+    decide(&world, id, true, &first).await.unwrap();
+    engine.remove_user(user_of(&first), &nobody).await.unwrap();
+    let back = signed_in(&world, "ada@example.com", Role::Approver, &nobody).await;
+    let again = decide(&world, id, true, &back).await;
+    assert!(matches!(again, Err(DecideError::Vote(VoteError::Repeated))), "{again:?}");
+    // Whoever added two users may be both.
+    let root = signed_in(&world, "root@example.com", Role::Admin, &nobody).await;
+    let (one, two) = (
+        signed_in(&world, "one@example.com", Role::Approver, &root).await,
+        signed_in(&world, "two@example.com", Role::Approver, &root).await,
+    );
+    let other = approval_of(&world.send("another key", LARGE).await.unwrap().transfer);
+    decide(&world, other, true, &one).await.unwrap();
+    let again = decide(&world, other, true, &two).await;
+    assert!(matches!(again, Err(DecideError::Vote(VoteError::Repeated))), "{again:?}");
+    assert_eq!(sent(&world), 0);
+}
+
 /// What one person may call as an admin, and what time does. The first number is which of their credentials it is done with.
 #[derive(Debug, Clone, Copy)]
 enum Step {
@@ -339,6 +422,8 @@ enum Step {
     IssueKey(usize),
     /// A user of their invention, and a token of it.
     AddUser(usize),
+    /// The first user is removed, and added again with the same address.
+    ComeBack(usize),
     /// A configuration without the rules.
     Relax(usize),
     /// The decision on a proposed configuration.
@@ -356,7 +441,8 @@ impl Step {
             8 => Self::Deny(with, number),
             9 => Self::Cancel(number),
             10 => Self::IssueKey(with),
-            11..14 => Self::AddUser(with),
+            11..13 => Self::AddUser(with),
+            13 => Self::ComeBack(with),
             14 => Self::Relax(with),
             15..17 => Self::Put(with),
             17..19 => Self::Resolve,
@@ -373,8 +459,11 @@ async fn invented(world: &World, number: usize, by: &Origin) -> Origin {
     let user = engine.create_user(new, by).await.unwrap().user;
     let token = engine.issue_user_token(user.id, "laptop".to_owned(), LIFETIME, by).await.unwrap();
     let identity = engine.identify_token(token.record.id).unwrap();
-    let (actor, request) = (identity.actor(None), "req_user".to_owned());
-    Origin { actor, request, kind: identity.kind(), address: None, people: identity.people() }
+    Origin::of(Some(&identity), None, "req_user".to_owned(), None)
+}
+
+fn invented_user(world: &World, email: &str) -> Option<UserId> {
+    world.engine().user_of_email(email)
 }
 
 /// One person, alone, with keys and users of theirs: nothing that needs two approvals is ever sent.
@@ -411,6 +500,13 @@ async fn one_person_alone(steps: &[Step]) {
             Step::AddUser(which) => {
                 let new = invented(&world, mine.len(), with(which)).await;
                 mine.push(new);
+            }
+            Step::ComeBack(which) => {
+                if let Some(gone) = invented_user(&world, "user.1@example.com") {
+                    world.engine().remove_user(gone, with(which)).await.unwrap();
+                    let back = invented(&world, 1, with(which)).await;
+                    mine[1] = back;
+                }
             }
             Step::Relax(which) => {
                 let relaxed = document(&json!([]), false);

@@ -34,6 +34,7 @@ async fn a_change_is_recorded_with_who_made_it_and_what_it_did() {
         kind: ActorKind::User(UserId::from_bytes([7; 16])),
         address: Some([192, 0, 2, 7].into()),
         people: vec![UserId::from_bytes([7; 16])],
+        token: None,
     };
     let key = world.engine().issue_key(world.environment, KeyKind::Secret, ada.clone()).await.unwrap();
     let [found] = entries(&world, "key.issue").await.try_into().unwrap();

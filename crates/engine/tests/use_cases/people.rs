@@ -17,7 +17,7 @@ use crate::support::{requests::origin, world::World};
 const LIFETIME: Duration = Duration::from_hours(24);
 
 fn admin_token() -> AdminToken {
-    AdminToken::from_setting(&Secret::new("a long admin token of a test")).unwrap()
+    AdminToken::from_weak_setting(&Secret::new("a long admin token of a test")).unwrap()
 }
 
 /// No two users have the same address.

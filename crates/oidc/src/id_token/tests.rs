@@ -8,6 +8,7 @@ mod signer;
 use signer::Signer;
 
 const NOW: i64 = 1_800_000_000;
+static ANY: Assurance = Assurance { contexts: Vec::new(), methods: Vec::new(), max_age: None };
 
 fn expected() -> Expected<'static> {
     Expected {
@@ -15,6 +16,7 @@ fn expected() -> Expected<'static> {
         client_id: "console",
         nonce: "a nonce",
         now: Timestamp::from_unix_millis(NOW * 1_000),
+        assurance: &ANY,
     }
 }
 
@@ -36,6 +38,31 @@ fn published(signers: &[&Signer]) -> Vec<Key> {
 
 fn fault(token: &str, keys: &[Key]) -> Option<TokenFault> {
     verify(token, keys, expected()).err()
+}
+
+#[test]
+fn a_second_factor_can_be_demanded() {
+    let signer = Signer::ec("one");
+    let keys = published(&[&signer]);
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
+    let contexts = Assurance { contexts: words(&["phr", "phrh"]), ..Assurance::default() };
+    let methods = Assurance { methods: words(&["mfa", "hwk"]), ..Assurance::default() };
+    let recent = Assurance { max_age: Some(Duration::from_mins(10)), ..Assurance::default() };
+    for (assurance, change, expected) in [
+        (&contexts, json!({"acr": "phr"}), None),
+        (&contexts, json!({"acr": "pwd"}), Some(TokenFault::Assurance)),
+        (&contexts, json!({}), Some(TokenFault::Assurance)),
+        (&methods, json!({"amr": ["pwd", "hwk"]}), None),
+        (&methods, json!({"amr": ["pwd"]}), Some(TokenFault::Assurance)),
+        (&methods, json!({}), Some(TokenFault::Assurance)),
+        (&recent, json!({"auth_time": NOW - 600}), None),
+        (&recent, json!({"auth_time": NOW - 661}), Some(TokenFault::Stale)),
+        (&recent, json!({}), Some(TokenFault::Stale)),
+    ] {
+        let found =
+            verify(&signer.token(&claims(&change)), &keys, Expected { assurance, ..self::expected() });
+        assert_eq!(found.err(), expected, "{change}");
+    }
 }
 
 #[test]

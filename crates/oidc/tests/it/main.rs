@@ -11,7 +11,7 @@ use issuer::{CLIENT_ID, CLIENT_SECRET, Grant, TestIssuer, challenge};
 use serde_json::{Value, json};
 use signer::Signer;
 use tollgate_domain::Timestamp;
-use tollgate_oidc::{Issuer, OidcError, OidcSettings, Person, SignInAttempt, TokenFault};
+use tollgate_oidc::{Assurance, Issuer, OidcError, OidcSettings, Person, SignInAttempt, TokenFault};
 use tollgate_vault::Secret;
 
 const START: i64 = 1_800_000_000;
@@ -22,8 +22,13 @@ fn at(seconds: i64) -> Timestamp {
 
 fn client_of(url: &str) -> Issuer {
     let client_secret = Secret::new(CLIENT_SECRET);
-    Issuer::new(OidcSettings { issuer: url.to_owned(), client_id: CLIENT_ID.to_owned(), client_secret })
-        .unwrap()
+    Issuer::new(OidcSettings {
+        issuer: url.to_owned(),
+        client_id: CLIENT_ID.to_owned(),
+        client_secret,
+        assurance: Assurance::default(),
+    })
+    .unwrap()
 }
 
 fn attempt() -> SignInAttempt {
@@ -173,8 +178,12 @@ async fn a_client_that_the_issuer_does_not_know_is_a_matter_of_settings() {
     let world = World::new();
     let code = Secret::new(world.issuer.code(world.grant(&verified())));
     let client_secret = Secret::new("another secret");
-    let settings =
-        OidcSettings { issuer: world.issuer.url.clone(), client_id: CLIENT_ID.to_owned(), client_secret };
+    let settings = OidcSettings {
+        issuer: world.issuer.url.clone(),
+        client_id: CLIENT_ID.to_owned(),
+        client_secret,
+        assurance: Assurance::default(),
+    };
     let refused = Issuer::new(settings).unwrap().person(&code, &attempt(), at(0)).await.unwrap_err();
     let said = refused.to_string();
     assert!(said.contains("invalid_client") && said.contains("TOLLGATE_OIDC_CLIENT_SECRET"), "{said}");

@@ -6,7 +6,6 @@ use axum::extract::FromRequestParts;
 use http::{HeaderMap, StatusCode, request::Parts};
 use serde_json::json;
 use tollgate_domain::{
-    audit_log::ActorKind,
     id::{ApplicationId, EnvironmentId, OrganizationId},
     people::{Denied, Identity, Place},
 };
@@ -81,27 +80,20 @@ async fn admit(
 }
 
 fn origin(identity: Option<&Identity>, headers: &HeaderMap, context: &RequestContext) -> Origin {
-    Origin {
-        actor: identity.map(|identity| identity.actor(given_name(headers))).unwrap_or_default(),
-        request: context.id.to_string(),
-        kind: identity.map_or(ActorKind::Anonymous, Identity::kind),
-        address: Some(context.client),
-        people: identity.map(Identity::people).unwrap_or_default(),
-    }
+    Origin::of(identity, given_name(headers), context.id.to_string(), Some(context.client))
 }
 
-/// Puts a refusal into the audit log: of somebody unknown only now and then, so that nobody can fill it.
+/// Puts a refusal into the audit log: only now and then of those who are refused over and over, so that nobody can fill it.
 async fn record_refusal(app: &SharedApp, error: &ApiError, origin: &Origin, requirement: Requirement) {
-    let is_due = match error.status() {
-        StatusCode::FORBIDDEN => true,
-        StatusCode::UNAUTHORIZED => app.recorded_refusals.take(origin.address).is_ok(),
-        _ => false,
-    };
-    if !is_due {
-        return;
-    }
     let refused = Audited::new("access.refuse", requirement.operation).after(json!({ "code": error.code() }));
-    if let Err(error) = app.engine.record_action(origin, refused).await {
+    let recorded = match error.status() {
+        StatusCode::FORBIDDEN => app.engine.record_repeatable(origin, refused).await,
+        StatusCode::UNAUTHORIZED if app.recorded_refusals.take(origin.address).is_ok() => {
+            app.engine.record_action(origin, refused).await
+        }
+        _ => Ok(()),
+    };
+    if let Err(error) = recorded {
         warn!(%error, operation = requirement.operation, "refusal not recorded in the audit log");
     }
 }

@@ -2,7 +2,7 @@
 
 use http::{HeaderMap, header};
 use tollgate_domain::{people::Identity, tenant::KeyKind};
-use tollgate_engine::{KeyRejection, LiveKey, Snapshot};
+use tollgate_engine::{KeyRejection, LiveKey, RateLimitExceeded, Snapshot};
 use tollgate_vault::{Digest, shape_of_key};
 
 use crate::{
@@ -120,18 +120,25 @@ pub(crate) fn identify_operator(
         ));
     };
     let identified = app.engine.identify_operator(&app.admin_token, text);
-    identified.map_err(|fault| refuse(app, context, format!("{}.", capitalized(&fault.to_string()))))
+    identified.map_err(|fault| match app.engine.count_bad_credential(Some(context.client)) {
+        Ok(()) => ApiError::unauthenticated(format!("{}.", capitalized(&fault.to_string()))),
+        Err(exhausted) => too_many(exhausted),
+    })
 }
 
 /// A credential that opens nothing: 401, or 429 for whoever keeps sending them.
 fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
     match app.bad_credentials.take(Some(context.client)) {
         Ok(()) => ApiError::unauthenticated(message),
-        Err(exhausted) => ApiError::rate_limited(
-            "Too many invalid credentials from this address; check the key.",
-            exhausted.retry_after,
-        ),
+        Err(exhausted) => too_many(exhausted),
     }
+}
+
+fn too_many(exhausted: RateLimitExceeded) -> ApiError {
+    ApiError::rate_limited(
+        "Too many invalid credentials from this address; check the key or token.",
+        exhausted.retry_after,
+    )
 }
 
 /// The credential, if one was sent; an `Authorization` that is not a bearer credential is a faulty one.

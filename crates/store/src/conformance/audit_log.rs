@@ -6,9 +6,10 @@ use std::net::IpAddr;
 
 use tollgate_domain::{
     audit_log::{ActorKind, AuditActor, AuditEntry, NewAuditEntry},
-    id::{EnvironmentId, OrganizationId, UserId},
+    id::{EnvironmentId, OrganizationId, TokenId, UserId},
 };
 use tollgate_engine::ports::AuditLogFilter;
+use tollgate_vault::{Digester, MasterKey, Secret};
 
 use super::{ALL, Nodes, at, issued};
 
@@ -16,6 +17,7 @@ pub fn new_entry(action: &str, subject: &str) -> NewAuditEntry {
     NewAuditEntry {
         at: at(5),
         actor: AuditActor { kind: ActorKind::Bootstrap, name: "admin".to_owned() },
+        token: None,
         address: None,
         request: "req_1".to_owned(),
         action: action.to_owned(),
@@ -27,7 +29,20 @@ pub fn new_entry(action: &str, subject: &str) -> NewAuditEntry {
     }
 }
 
+fn audit_key() -> Digester {
+    let master = Secret::new("a master key of thirty-two letters or more");
+    MasterKey::from_setting(&master).unwrap().digester("audit log")
+}
+
 impl Nodes {
+    /// As every engine does when it starts.
+    async fn key_audit_log(&self) -> bool {
+        let first = new_entry("audit_log.key", "");
+        let adopted = self.one.key_audit_log(&audit_key(), &first).await.unwrap();
+        assert!(!self.two.key_audit_log(&audit_key(), &first).await.unwrap(), "once");
+        adopted
+    }
+
     pub async fn audit_log(&self, filter: &AuditLogFilter) -> Vec<AuditEntry> {
         self.two.audit_log(filter, None, ALL).await.unwrap()
     }
@@ -38,11 +53,31 @@ impl Nodes {
     }
 }
 
+pub async fn a_log_from_before_the_key_stays_verifiable(nodes: &Nodes) {
+    nodes
+        .one
+        .add_audit_entries(&[new_entry("key.issue", "key_1"), new_entry("key.issue", "key_2")])
+        .await
+        .unwrap();
+    assert!(nodes.key_audit_log().await, "the log had entries");
+    nodes.two.add_audit_entries(&[new_entry("key.issue", "key_3")]).await.unwrap();
+    nodes.chain_is_whole(4).await;
+    let all = nodes.audit_log(&AuditLogFilter::default()).await;
+    assert_eq!(
+        (all[1].entry.action.as_str(), all[0].hash),
+        ("audit_log.key", nodes.two.audit_head().await.unwrap().hash)
+    );
+    assert!(!nodes.key_audit_log().await, "after a restart");
+    nodes.chain_is_whole(4).await;
+}
+
 pub async fn entries_go_round(nodes: &Nodes) {
+    assert!(!nodes.key_audit_log().await, "there was nothing to adopt");
     nodes.chain_is_whole(0).await;
     let user = UserId::from_bytes([1; 16]);
     let full = NewAuditEntry {
         actor: AuditActor { kind: ActorKind::User(user), name: "Ada <ada@example.com>".to_owned() },
+        token: Some(TokenId::from_bytes([4; 16])),
         address: Some("2001:db8::7".parse::<IpAddr>().unwrap()),
         organization: Some(OrganizationId::from_bytes([2; 16])),
         environment: Some(EnvironmentId::from_bytes([3; 16])),
@@ -130,6 +165,7 @@ pub async fn many_writers_make_one_chain(nodes: &Nodes) {
 /// Changes and removes what nobody may, and asks for it to be found. `behind` runs SQL behind the store's back, with the
 /// triggers that would keep the log from it switched off.
 pub async fn every_tampering_is_found(nodes: &Nodes, behind: impl AsyncFn(&str)) {
+    nodes.key_audit_log().await;
     let entry = NewAuditEntry { before: Some("{}".to_owned()), ..new_entry("key.issue", "key_1") };
     for _ in 0..5 {
         nodes.one.add_audit_entries(std::slice::from_ref(&entry)).await.unwrap();
@@ -148,6 +184,11 @@ pub async fn every_tampering_is_found(nodes: &Nodes, behind: impl AsyncFn(&str))
         ("DELETE FROM audit_log", "ends with entry 0"),
         ("UPDATE audit_head SET entries = 4", "ends with entry 5"),
         (
+            "DELETE FROM audit_log WHERE sequence = 5;
+             UPDATE audit_head SET entries = 4, head_hash = (SELECT hash FROM audit_log WHERE sequence = 4)",
+            "the head was not written by this service",
+        ),
+        (
             "DELETE FROM audit_log WHERE sequence = 2; UPDATE audit_log SET sequence = sequence - 1 WHERE sequence = 3",
             "entry 2 was changed",
         ),
@@ -159,4 +200,9 @@ pub async fn every_tampering_is_found(nodes: &Nodes, behind: impl AsyncFn(&str))
         behind("DELETE FROM audit_head; INSERT INTO audit_head SELECT * FROM kept_head").await;
         nodes.chain_is_whole(5).await;
     }
+    // Written anew by somebody who knows how, but not the key: every entry fits, and the head, but not its proof.
+    behind("DELETE FROM audit_log; UPDATE audit_head SET entries = 0, head_hash = head_hash, proof = NULL")
+        .await;
+    let found = nodes.two.verify_audit_log().await.unwrap().problem;
+    assert!(found.is_some(), "a log without its entries and its proof");
 }

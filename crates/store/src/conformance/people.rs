@@ -1,12 +1,15 @@
 //! The people who operate the service, and their tokens.
 
 use tollgate_domain::{
+    audit_log::{ActorKind, AuditActor, NewAuditEntry},
     id::{OrganizationId, TokenId, UserId},
-    people::{Access, Role, User, UserToken},
+    people::{Access, Role, SignOnSubject, User, UserToken},
 };
-use tollgate_engine::ports::{AccessEnded, DirectoryVersion, Page, TokenIssued, UserCreated, UserState};
+use tollgate_engine::ports::{
+    AccessEnded, DirectoryVersion, OperatorUse, Page, SubjectBound, TokenIssued, UserCreated, UserState,
+};
 
-use super::{ALL, Nodes, at};
+use super::{ALL, Nodes, at, audit_log::new_entry};
 
 impl Nodes {
     pub fn new_user(&self, email: &str) -> User {
@@ -19,6 +22,8 @@ impl Nodes {
             access: Access { role: Role::Support, organizations: Some(own) },
             created_at,
             removed_at: None,
+            subject: None,
+            last_used_at: None,
         }
     }
 
@@ -35,6 +40,7 @@ impl Nodes {
             created_at,
             expires_at: at(90_000),
             revoked_at: None,
+            last_used_at: None,
             issuers: vec![user],
         }
     }
@@ -147,4 +153,77 @@ pub async fn there_are_never_too_many_tokens(nodes: &Nodes) {
     assert_eq!(nodes.two.issue_user_token(&third, 2).await.unwrap(), TokenIssued::TooMany);
     nodes.one.revoke_user_token(user.id, first.id, at(7)).await.unwrap();
     assert!(matches!(nodes.two.issue_user_token(&third, 2).await.unwrap(), TokenIssued::Done(_)));
+}
+
+pub async fn a_role_changes_in_place(nodes: &Nodes) {
+    let user = nodes.user("ada@example.com").await;
+    let access = Access { role: Role::Approver, organizations: None };
+    let before = nodes.two.directory_since(DirectoryVersion::default()).await.unwrap().version;
+    let changed = nodes.one.change_user(user.id, "Ada King", &access).await.unwrap();
+    assert!(matches!(changed, AccessEnded::Done(version) if version > before), "{changed:?}");
+    assert_eq!(nodes.two.change_user(user.id, "Ada King", &access).await.unwrap(), changed, "a repetition");
+    let expected = User { name: "Ada King".to_owned(), access: access.clone(), ..user.clone() };
+    assert_eq!(nodes.two.directory_since(before).await.unwrap().users[0].user, expected);
+    nodes.one.remove_user(user.id, at(20)).await.unwrap();
+    for missing in [user.id, UserId::from_bytes([9; 16])] {
+        assert_eq!(nodes.one.change_user(missing, "Eve", &access).await.unwrap(), AccessEnded::Missing);
+    }
+}
+
+fn subject(issuer: &str, subject: &str) -> SignOnSubject {
+    SignOnSubject { issuer: format!("https://{issuer}.example.com"), subject: subject.to_owned() }
+}
+
+pub async fn a_user_is_one_subject_of_an_issuer(nodes: &Nodes) {
+    let user = nodes.user("ada@example.com").await;
+    let first = nodes.one.bind_subject(user.id, &subject("id", "a b")).await.unwrap();
+    assert!(matches!(first, SubjectBound::Done(_)), "{first:?}");
+    assert_eq!(nodes.two.bind_subject(user.id, &subject("id", "a b")).await.unwrap(), first);
+    assert_eq!(nodes.two.bind_subject(user.id, &subject("id", "c")).await.unwrap(), SubjectBound::Other);
+    assert_eq!(nodes.state(user.id).await.user.subject, Some(subject("id", "a b")));
+    // Another issuer was trusted instead.
+    let moved = nodes.two.bind_subject(user.id, &subject("other", "c")).await.unwrap();
+    assert!(matches!(moved, SubjectBound::Done(_)), "{moved:?}");
+    nodes.one.remove_user(user.id, at(20)).await.unwrap();
+    let late = nodes.one.bind_subject(user.id, &subject("other", "c")).await.unwrap();
+    assert_eq!(late, SubjectBound::Missing);
+}
+
+pub async fn people_are_known_across_their_users(nodes: &Nodes) {
+    let created_by = async |email: &str, creator: Option<&User>| {
+        let user = nodes.new_user(email);
+        let kind = creator.map_or(ActorKind::Bootstrap, |creator| ActorKind::User(creator.id));
+        let actor = AuditActor { kind, name: "somebody".to_owned() };
+        let entry = NewAuditEntry { actor, ..new_entry("user.create", &user.id.to_string()) };
+        done(nodes.one.audited(vec![entry]).create_user(&user).await.unwrap());
+        user
+    };
+    let root = created_by("root@example.com", None).await;
+    let before = created_by("ada@example.com", Some(&root)).await;
+    let other = created_by("grace@example.com", None).await;
+    assert_eq!(nodes.two.people_behind(&[before.id]).await.unwrap(), [before.id, root.id]);
+    assert_eq!(nodes.two.people_behind(&[other.id]).await.unwrap(), [other.id]);
+    // Back after a removal, and known under another address by the same subject.
+    nodes.one.remove_user(before.id, at(5)).await.unwrap();
+    let back = created_by("ada@example.com", None).await;
+    let renamed = created_by("countess@example.com", None).await;
+    for user in [&back, &renamed] {
+        nodes.one.bind_subject(user.id, &subject("id", "ada")).await.unwrap();
+    }
+    let mut behind = nodes.two.people_behind(&[renamed.id]).await.unwrap();
+    assert_eq!(behind[0], renamed.id);
+    behind.sort_unstable();
+    assert_eq!(behind, [root.id, before.id, back.id, renamed.id]);
+    assert_eq!(nodes.two.people_behind(&[]).await.unwrap(), []);
+}
+
+pub async fn the_last_use_is_kept(nodes: &Nodes) {
+    let user = nodes.user("ada@example.com").await;
+    let token = nodes.new_user_token(user.id);
+    nodes.one.issue_user_token(&token, 9).await.unwrap();
+    let used = |token, millis| OperatorUse { user: user.id, token, at: at(millis) };
+    nodes.one.record_operator_uses(&[used(Some(token.id), 50), used(None, 70)]).await.unwrap();
+    nodes.two.record_operator_uses(&[used(Some(token.id), 40)]).await.unwrap();
+    let state = nodes.state(user.id).await;
+    assert_eq!((state.user.last_used_at, state.tokens[0].last_used_at), (Some(at(70)), Some(at(50))));
 }

@@ -42,6 +42,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     42 "0042" lines_of_payments,
     43 "0043" smaller_search_terms,
     46 "0046" credential_accounts,
+    50 "0050" identity,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

@@ -1,11 +1,14 @@
-//! The audit log: a chain in which every entry's hash covers the one before.
+//! The audit log: a chain in which every entry's hash covers the one before, under a key that the database does not have.
+//!
+//! Entries from before there was a key are chained by plain hashes; the first one under the key covers their end.
 
 use sha2::{Digest as _, Sha256};
 use tollgate_domain::{
-    audit_log::{ActorKind, AuditActor, AuditChain, AuditEntry, NewAuditEntry},
+    audit_log::{ActorKind, AuditActor, AuditChain, AuditEntry, AuditHead, NewAuditEntry},
     id::{EnvironmentId, KeyId, UserId},
 };
 use tollgate_engine::ports::{AuditLogFilter, KeyAction, KeyChange};
+use tollgate_vault::Digester;
 
 use crate::prelude::*;
 
@@ -18,17 +21,26 @@ const MAX_KEY_CHANGES: u32 = 1_000;
 macro_rules! entry_columns {
     () => {
         "sequence, at, actor_kind, user_id, actor, address, request, action, organization_id, environment_id, subject,
-         before_json, after_json, hash"
+         before_json, after_json, token_id, hash"
     };
 }
 
-struct Head {
-    entries: u64,
-    hash: [u8; 32],
+const HEAD: &str = "SELECT entries, head_hash, proof FROM audit_head";
+
+/// What the log ends with, and what proves it.
+struct Stored {
+    head: AuditHead,
+    proof: Option<Vec<u8>>,
 }
 
-fn read_head(cells: &mut Cells<'_>) -> Result<Head, Fault> {
-    Ok(Head { entries: cells.count("number of audit log entries")?, hash: cells.digest()? })
+fn read_head(cells: &mut Cells<'_>) -> Result<Stored, Fault> {
+    let head = AuditHead { entries: cells.count("number of audit log entries")?, hash: cells.digest()? };
+    Ok(Stored { head, proof: cells.bytes_or_none()? })
+}
+
+/// Without it, the last entries could be taken out and the head moved back.
+fn proof(key: &Digester, head: &AuditHead) -> [u8; 32] {
+    key.digest(&[b"head", &head.entries.to_be_bytes(), &head.hash])
 }
 
 fn read(cells: &mut Cells<'_>) -> Result<AuditEntry, Fault> {
@@ -50,21 +62,23 @@ fn read(cells: &mut Cells<'_>) -> Result<AuditEntry, Fault> {
         subject: cells.text()?,
         before: cells.text_or_none()?,
         after: cells.text_or_none()?,
+        token: cells.id_or_none()?,
     };
     Ok(AuditEntry { sequence, entry, hash: cells.digest()? })
 }
 
-/// The hash of an entry in this place. Where one field ends and the next begins counts, and so does what is left out.
-fn chained(before: &[u8; 32], sequence: u64, entry: &NewAuditEntry) -> [u8; 32] {
-    let mut hash = Sha256::new();
-    hash.update(before);
-    hash.update(sequence.to_be_bytes());
-    hash.update(entry.at.unix_millis().to_be_bytes());
+/// The hash of an entry in this place, under the key if there is one. Where one field ends and the next begins counts, and
+/// so does what is left out.
+fn chained(key: Option<&Digester>, before: &[u8; 32], sequence: u64, entry: &NewAuditEntry) -> [u8; 32] {
+    let mut hashed = Vec::with_capacity(512);
+    hashed.extend(before);
+    hashed.extend(sequence.to_be_bytes());
+    hashed.extend(entry.at.unix_millis().to_be_bytes());
     let user = entry.actor.kind.user().map(|id| id.to_string());
     let address = entry.address.map(|address| address.to_string());
     let organization = entry.organization.map(|id| id.to_string());
     let environment = entry.environment.map(|id| id.to_string());
-    for field in [
+    let fields = [
         Some(entry.actor.kind.as_str()),
         user.as_deref(),
         Some(entry.actor.name.as_str()),
@@ -76,25 +90,33 @@ fn chained(before: &[u8; 32], sequence: u64, entry: &NewAuditEntry) -> [u8; 32] 
         Some(entry.subject.as_str()),
         entry.before.as_deref(),
         entry.after.as_deref(),
-    ] {
+    ];
+    let token = entry.token.map(|id| id.to_string());
+    for field in fields.into_iter().chain(key.map(|_| token.as_deref())) {
         let length = field.and_then(|text| u64::try_from(text.len()).ok()).unwrap_or(u64::MAX);
-        hash.update(length.to_be_bytes());
-        hash.update(field.unwrap_or_default());
+        hashed.extend(length.to_be_bytes());
+        hashed.extend(field.unwrap_or_default().as_bytes());
     }
-    hash.finalize().into()
+    match key {
+        Some(key) => key.digest(&[b"entry", &hashed]),
+        None => Sha256::digest(&hashed).into(),
+    }
 }
 
 /// Adds entries at the end. The head stays locked until the unit is done, so that this comes last in it.
-pub(crate) async fn append<S: Session>(s: &mut S, entries: &[NewAuditEntry]) -> Result<(), Fault> {
-    let sql = S::DIALECT.locked("SELECT entries, hash FROM audit_head");
-    let mut head = s.query_one(&sql, values![], read_head).await?;
+pub(crate) async fn append<S: Session>(
+    s: &mut S,
+    key: Option<&Digester>,
+    entries: &[NewAuditEntry],
+) -> Result<(), Fault> {
+    let Stored { mut head, .. } = s.query_one(&S::DIALECT.locked(HEAD), values![], read_head).await?;
     for entry in entries {
         let sequence = head.entries.saturating_add(1);
-        head = Head { entries: sequence, hash: chained(&head.hash, sequence, entry) };
+        head = AuditHead { entries: sequence, hash: chained(key, &head.hash, sequence, entry) };
         let sql = concat!(
             "INSERT INTO audit_log (",
             entry_columns!(),
-            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)"
+            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
         );
         let address = entry.address.map(|address| address.to_string());
         let values = values![
@@ -111,19 +133,45 @@ pub(crate) async fn append<S: Session>(s: &mut S, entries: &[NewAuditEntry]) -> 
             &entry.subject,
             entry.before.as_deref(),
             entry.after.as_deref(),
+            entry.token,
             &head.hash
         ];
         s.execute(sql, values).await?;
     }
-    let sql = "UPDATE audit_head SET entries = $1, hash = $2";
-    s.execute(sql, values![rows::version(head.entries), &head.hash]).await?;
+    let sql = "UPDATE audit_head SET entries = $1, head_hash = $2, proof = $3";
+    let proof = key.map(|key| proof(key, &head));
+    s.execute(sql, values![rows::version(head.entries), &head.hash, proof]).await?;
     Ok(())
 }
 
 /// Adds entries that go with no other change.
-pub(crate) async fn add<S: Session>(s: &mut S, entries: &[NewAuditEntry]) -> Result<Effect<()>, Fault> {
-    append(s, entries).await?;
+pub(crate) async fn add<S: Session>(
+    s: &mut S,
+    key: Option<&Digester>,
+    entries: &[NewAuditEntry],
+) -> Result<Effect<()>, Fault> {
+    append(s, key, entries).await?;
     Ok(Effect::Written(()))
+}
+
+/// Puts a log from before there was a key under it. Returns whether it had entries, of which `first` speaks then.
+pub(crate) async fn adopt<S: Session>(
+    s: &mut S,
+    key: &Digester,
+    first: &NewAuditEntry,
+) -> Result<Effect<bool>, Fault> {
+    let stored = s.query_one(&S::DIALECT.locked(HEAD), values![], read_head).await?;
+    if stored.proof.is_some() {
+        return Ok(Effect::Nothing(false));
+    }
+    let has_entries = stored.head.entries > 0;
+    let entries = if has_entries { std::slice::from_ref(first) } else { &[] };
+    append(s, Some(key), entries).await?;
+    Ok(Effect::Written(has_entries))
+}
+
+pub(crate) async fn head<S: Session>(s: &mut S) -> Result<AuditHead, Fault> {
+    Ok(s.query_one(HEAD, values![], read_head).await?.head)
 }
 
 /// The statement of a list, and the values its conditions ask for.
@@ -182,6 +230,18 @@ pub(crate) async fn of_keys<S: Session>(
     s.query(OF_KEYS, values, read_key_change).await
 }
 
+pub(crate) const CREATORS: &str =
+    "SELECT user_id, after_json FROM audit_log WHERE subject = $1 AND action = 'user.create'";
+
+/// Everybody who may have added this user.
+pub(super) async fn creators<S: Session>(s: &mut S, user: UserId) -> Result<Vec<UserId>, Fault> {
+    let read = |cells: &mut Cells<'_>| {
+        let (user, after) = (cells.id_or_none()?, cells.text_or_none()?);
+        people(user, after.as_deref())
+    };
+    Ok(s.query(CREATORS, values![user.to_string()], read).await?.into_iter().flatten().collect())
+}
+
 /// What an entry says about who may have made the change.
 fn people(user: Option<UserId>, after: Option<&str>) -> Result<Vec<UserId>, Fault> {
     #[derive(Default, serde::Deserialize)]
@@ -212,9 +272,11 @@ fn read_key_change(cells: &mut Cells<'_>) -> Result<KeyChange, Fault> {
 }
 
 /// Walks the chain from its first entry to its head, and says what is wrong first.
-pub(crate) async fn verify<S: Session>(s: &mut S) -> Result<AuditChain, Fault> {
-    let head = s.query_one("SELECT entries, hash FROM audit_head", values![], read_head).await?;
-    let mut seen = Head { entries: 0, hash: [0; 32] };
+pub(crate) async fn verify<S: Session>(s: &mut S, key: Option<&Digester>) -> Result<AuditChain, Fault> {
+    let Stored { head, proof: stored_proof } = s.query_one(HEAD, values![], read_head).await?;
+    let mut seen = AuditHead { entries: 0, hash: [0; 32] };
+    // From the first entry under the key on, all are.
+    let mut is_keyed = false;
     let mut problem = None;
     while problem.is_none() {
         let sql = concat!(
@@ -238,17 +300,30 @@ pub(crate) async fn verify<S: Session>(s: &mut S) -> Result<AuditChain, Fault> {
                 problem = Some(format!("entry {expected} is missing"));
                 break;
             }
-            if chained(&seen.hash, sequence, &entry) != hash {
+            let is_of = |key: Option<&Digester>| chained(key, &seen.hash, sequence, &entry) == hash;
+            is_keyed = is_keyed || key.is_some_and(|key| is_of(Some(key)));
+            let is_whole = match key {
+                Some(key) if is_keyed => is_of(Some(key)),
+                _ => entry.token.is_none() && is_of(None),
+            };
+            if !is_whole {
                 problem = Some(format!("entry {sequence} was changed, or the one before it was"));
                 break;
             }
-            seen = Head { entries: sequence, hash };
+            seen = AuditHead { entries: sequence, hash };
         }
     }
-    if problem.is_none() && (seen.entries != head.entries || seen.hash != head.hash) {
+    if problem.is_none() && seen != head {
         problem = Some(format!(
             "the log ends with entry {}, and its head says that entry {} is the last",
             seen.entries, head.entries
+        ));
+    }
+    let is_proved = key.is_none_or(|key| stored_proof.as_deref() == Some(&proof(key, &head)));
+    if problem.is_none() && !is_proved {
+        problem = Some(format!(
+            "the head was not written by this service: entries after {} were taken out, or the log was written anew",
+            head.entries
         ));
     }
     Ok(AuditChain { entries: head.entries, head: head.hash, problem })

@@ -5,17 +5,19 @@ use std::collections::BTreeMap;
 use tollgate_domain::{
     Timestamp,
     id::{TokenId, UserId},
-    people::{Access, Role, User, UserToken},
+    people::{Access, Role, SignOnSubject, User, UserToken},
 };
-use tollgate_engine::ports::{AccessEnded, DirectoryVersion, Page, TokenIssued, UserCreated, UserState};
+use tollgate_engine::ports::{
+    AccessEnded, DirectoryVersion, OperatorUse, Page, SubjectBound, TokenIssued, UserCreated, UserState,
+};
 
-use super::directory;
+use super::{audit_log, directory};
 use crate::prelude::*;
 
 /// The columns that [`read_user`] takes, of users as `u`.
 macro_rules! user_columns {
     () => {
-        "u.id, u.name, u.email, u.role, u.organizations, u.created_at, u.removed_at"
+        "u.id, u.name, u.email, u.role, u.organizations, u.created_at, u.removed_at, u.subject, u.last_used_at"
     };
 }
 
@@ -23,7 +25,7 @@ macro_rules! user_columns {
 macro_rules! token_columns {
     () => {
         "t.id, t.user_id, t.name, t.digest, t.last_four, t.created_at, t.expires_at, t.revoked_at,
-         t.issuers"
+         t.last_used_at, t.issuers"
     };
 }
 
@@ -41,7 +43,19 @@ fn read_user(cells: &mut Cells<'_>) -> Result<User, Fault> {
         },
         created_at: cells.moment()?,
         removed_at: cells.moment_or_none()?,
+        subject: cells.text_or_none()?.map(|stored| read_subject(&stored)).transpose()?,
+        last_used_at: cells.moment_or_none()?,
     })
+}
+
+fn read_subject(stored: &str) -> Result<SignOnSubject, CorruptRow> {
+    let (issuer, subject) = stored.split_once(' ').ok_or(CorruptRow("subject of a user"))?;
+    Ok(SignOnSubject { issuer: issuer.to_owned(), subject: subject.to_owned() })
+}
+
+/// An issuer is a URL, which has no spaces.
+fn subject_text(SignOnSubject { issuer, subject }: &SignOnSubject) -> String {
+    format!("{issuer} {subject}")
 }
 
 fn read_token(cells: &mut Cells<'_>) -> Result<UserToken, Fault> {
@@ -54,6 +68,7 @@ fn read_token(cells: &mut Cells<'_>) -> Result<UserToken, Fault> {
         created_at: cells.moment()?,
         expires_at: cells.moment()?,
         revoked_at: cells.moment_or_none()?,
+        last_used_at: cells.moment_or_none()?,
         issuers: rows::ids(cells.text_or_none()?, "issuers of a token")?,
     })
 }
@@ -111,6 +126,81 @@ pub(crate) async fn remove<S: Session>(
         return Ok(Effect::Nothing(AccessEnded::Done(stamp)));
     }
     Ok(Effect::Directory(AccessEnded::Done(touch(s, user).await?)))
+}
+
+pub(crate) async fn change<S: Session>(
+    s: &mut S,
+    user: UserId,
+    name: &str,
+    access: &Access,
+) -> Result<Effect<AccessEnded>, Fault> {
+    directory::lock(s).await?;
+    let found = find(s, user).await?.filter(|found| found.user.removed_at.is_none());
+    let (Some(UserState { user: found, .. }), Some(stamp)) = (found, stamp(s, user).await?) else {
+        return Ok(Effect::Nothing(AccessEnded::Missing));
+    };
+    if found.name == name && found.access == *access {
+        return Ok(Effect::Nothing(AccessEnded::Done(stamp)));
+    }
+    let organizations = access.organizations.as_deref().map(rows::list_of_ids);
+    let sql = "UPDATE users SET name = $2, role = $3, organizations = $4 WHERE id = $1";
+    s.execute(sql, values![user, name, access.role.as_str(), organizations.as_deref()]).await?;
+    Ok(Effect::Directory(AccessEnded::Done(touch(s, user).await?)))
+}
+
+pub(crate) async fn bind_subject<S: Session>(
+    s: &mut S,
+    user: UserId,
+    subject: &SignOnSubject,
+) -> Result<Effect<SubjectBound>, Fault> {
+    directory::lock(s).await?;
+    let found = find(s, user).await?.filter(|found| found.user.removed_at.is_none());
+    let (Some(found), Some(stamp)) = (found, stamp(s, user).await?) else {
+        return Ok(Effect::Nothing(SubjectBound::Missing));
+    };
+    match found.user.subject {
+        Some(known) if known == *subject => return Ok(Effect::Nothing(SubjectBound::Done(stamp))),
+        Some(known) if known.issuer == subject.issuer => {
+            return Ok(Effect::Nothing(SubjectBound::Other));
+        }
+        _ => {}
+    }
+    let sql = "UPDATE users SET subject = $2 WHERE id = $1";
+    s.execute(sql, values![user, subject_text(subject)]).await?;
+    Ok(Effect::Directory(SubjectBound::Done(touch(s, user).await?)))
+}
+
+/// The same people under other ids, those who added them, and so on.
+pub(crate) async fn behind<S: Session>(s: &mut S, users: &[UserId]) -> Result<Vec<UserId>, Fault> {
+    let mut found: Vec<UserId> = users.to_vec();
+    let mut place = 0;
+    while let Some(user) = found.get(place).copied() {
+        place = place.saturating_add(1);
+        let sql = "SELECT other.id FROM users u JOIN users other ON other.email = u.email OR other.subject = u.subject
+             WHERE u.id = $1 ORDER BY other.id";
+        let mut others = s.query(sql, values![user], |cells| cells.id()).await?;
+        others.extend(audit_log::creators(s, user).await?);
+        for other in others {
+            if !found.contains(&other) {
+                found.push(other);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// When operators last did something. Nobody waits for this, so the directory's version stays as it is.
+pub(crate) async fn record_uses<S: Session>(s: &mut S, uses: &[OperatorUse]) -> Result<Effect<()>, Fault> {
+    for OperatorUse { user, token, at } in uses {
+        let sql = "UPDATE users SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)";
+        s.execute(sql, values![*user, *at]).await?;
+        let sql = "UPDATE user_tokens SET last_used_at = $3
+             WHERE user_id = $1 AND id = $2 AND (last_used_at IS NULL OR last_used_at < $3)";
+        if let Some(token) = token {
+            s.execute(sql, values![*user, *token, *at]).await?;
+        }
+    }
+    Ok(Effect::Written(()))
 }
 
 pub(crate) async fn issue_token<S: Session>(

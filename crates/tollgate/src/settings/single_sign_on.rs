@@ -1,14 +1,55 @@
 //! The OpenID Connect issuer that operators may sign in with.
 
-use tollgate_oidc::{OidcSettings, is_acceptable_issuer};
+use std::time::Duration;
+
+use tollgate_console::ConsoleTokens;
+use tollgate_oidc::{Assurance, OidcSettings, is_acceptable_issuer};
 use tollgate_vault::Secret;
 
-use super::{File, text};
+use super::{File, flag, text};
 use crate::failure::Failure;
 
 const ISSUER: &str = "TOLLGATE_OIDC_ISSUER";
 const CLIENT_ID: &str = "TOLLGATE_OIDC_CLIENT_ID";
 const CLIENT_SECRET: &str = "TOLLGATE_OIDC_CLIENT_SECRET";
+
+const ACR_VALUES: &str = "TOLLGATE_OIDC_ACR_VALUES";
+const AMR_VALUES: &str = "TOLLGATE_OIDC_AMR_VALUES";
+const MAX_AGE: &str = "TOLLGATE_OIDC_MAX_AGE_SECONDS";
+const SSO_ONLY: &str = "TOLLGATE_CONSOLE_SSO_ONLY";
+const ADMIN_TOKEN: &str = "TOLLGATE_CONSOLE_ALLOW_ADMIN_TOKEN";
+
+/// What opens the console beside single sign-on.
+pub(super) fn console_tokens(file: &File, has_issuer: bool) -> Result<ConsoleTokens, Failure> {
+    let sso_only = flag(SSO_ONLY, file.console_sso_only, false)?;
+    let admin_token = flag(ADMIN_TOKEN, file.console_allow_admin_token, false)?;
+    match (sso_only, admin_token) {
+        (true, _) if !has_issuer => Err(Failure::new(format!(
+            "{SSO_ONLY} would leave nobody a way into the console: set {ISSUER}, {CLIENT_ID} and {CLIENT_SECRET}, too"
+        ))),
+        (true, true) => Ok(ConsoleTokens::AdminOnly),
+        (true, false) => Ok(ConsoleTokens::None),
+        (false, _) => Ok(ConsoleTokens::All),
+    }
+}
+
+fn assurance(file: &File) -> Result<Assurance, Failure> {
+    let words = |name: &str, from_file: &Option<String>| {
+        let set = text(name)?.or_else(|| from_file.clone()).unwrap_or_default();
+        Ok::<_, Failure>(set.split_whitespace().map(str::to_owned).collect())
+    };
+    let max_age = match text(MAX_AGE)? {
+        Some(text) => Some(text.parse::<u64>().map_err(|_| {
+            Failure::new(format!("{MAX_AGE} must be a whole number of seconds, such as 3600"))
+        })?),
+        None => file.oidc_max_age_seconds,
+    };
+    Ok(Assurance {
+        contexts: words(ACR_VALUES, &file.oidc_acr_values)?,
+        methods: words(AMR_VALUES, &file.oidc_amr_values)?,
+        max_age: max_age.map(Duration::from_secs),
+    })
+}
 
 pub(super) fn settings(file: &File) -> Result<Option<OidcSettings>, Failure> {
     let setting = |name: &str, from_file: &Option<String>| {
@@ -32,7 +73,7 @@ pub(super) fn settings(file: &File) -> Result<Option<OidcSettings>, Failure> {
             "{ISSUER} must be an https URL such as https://id.example.com, without a query; plain http only on this machine"
         )));
     }
-    Ok(Some(OidcSettings { issuer, client_id, client_secret }))
+    Ok(Some(OidcSettings { issuer, client_id, client_secret, assurance: assurance(file)? }))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use tollgate_domain::{
     Currency, PaymentMethod, ProviderAccount, ServiceReference, Timestamp,
     approval::Approval,
-    audit_log::{AuditChain, AuditEntry, NewAuditEntry},
+    audit_log::{AuditChain, AuditEntry, AuditHead, NewAuditEntry},
     card::CardOrder,
     id::{
         ApplicationId, ApprovalId, EndpointId, EnvironmentId, EventId, ExceptionId, HoldActionId, KeyId,
@@ -15,12 +15,13 @@ use tollgate_domain::{
     },
     ledger::{Balances, Movement},
     limit::LimitUse,
-    people::{User, UserToken},
+    people::{Access, SignOnSubject, User, UserToken},
     statement::{Month, StatementLine},
     tenant::{Application, Environment, KeyRecord, Organization},
     transaction::{Dispute, Transaction},
 };
 use tollgate_engine::ports::*;
+use tollgate_vault::Digester;
 
 use super::{
     clock::TestClock,
@@ -362,6 +363,8 @@ through! {
 
 through! {
     AuditLogStore {
+        StoreWrite key_audit_log(key: &Digester, first: &NewAuditEntry) -> bool;
+        StoreRead audit_head() -> AuditHead;
         StoreWrite add_audit_entries(entries: &[NewAuditEntry]) -> ();
         StoreRead audit_log(
             filter: &AuditLogFilter, before: Option<u64>, limit: u32
@@ -394,6 +397,10 @@ through! {
 through! {
     PeopleStore {
         StoreWrite create_user(user: &User) -> UserCreated;
+        StoreWrite change_user(user: UserId, name: &str, access: &Access) -> AccessEnded;
+        StoreWrite bind_subject(user: UserId, subject: &SignOnSubject) -> SubjectBound;
+        StoreWrite record_operator_uses(uses: &[OperatorUse]) -> ();
+        StoreRead people_behind(users: &[UserId]) -> Vec<UserId>;
         StoreWrite remove_user(user: UserId, at: Timestamp) -> AccessEnded;
         StoreWrite issue_user_token(token: &UserToken, most: u32) -> TokenIssued;
         StoreWrite revoke_user_token(user: UserId, token: TokenId, at: Timestamp) -> AccessEnded;

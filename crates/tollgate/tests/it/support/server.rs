@@ -49,6 +49,7 @@ impl Start {
     pub fn serve() -> Self {
         let start = Self { arguments: vec!["serve".to_owned()], ..Self::sandbox() };
         let start = start.with("TOLLGATE_MASTER_KEY", MASTER_KEY).with("TOLLGATE_ADMIN_TOKEN", ADMIN_TOKEN);
+        let start = start.with("TOLLGATE_ALLOW_WEAK_ADMIN_TOKEN", "true");
         start.with("TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS", "true")
     }
 
