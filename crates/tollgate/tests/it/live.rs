@@ -9,6 +9,7 @@ mod provider_api;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tollgate_providers::ProviderSettings;
 
 use self::{
     access::{Access, BANK, SQUARE, STRIPE},
@@ -39,7 +40,7 @@ fn the_providers_own_sandboxes() {
         "This makes test payments at the providers' sandboxes and leaves them there; see docs/live-tests.md."
     );
     for line in Suite::open(access).run() {
-        println!("ok: {line}");
+        println!("done: {line}");
     }
 }
 
@@ -73,6 +74,17 @@ impl Suite {
         Self { access, server, tenant, secret_key }
     }
 
+    /// Says what has gone well, as it does.
+    fn step(provider: &str, done: &str) {
+        let settings = ProviderSettings::default();
+        let api = match provider {
+            STRIPE => format!("Stripe {}", settings.stripe_version),
+            SQUARE => format!("Square {}", settings.square_version),
+            _ => "Increase".to_owned(),
+        };
+        println!("ok: {provider} ({api}): {done}");
+    }
+
     /// Goes through every provider there is access to, and says what was done.
     fn run(&self) -> Vec<String> {
         let mut done = Vec::new();
@@ -100,6 +112,7 @@ impl Suite {
         let body = json!({"paymentIntentId": intent, "clientStatus": "succeeded"});
         let confirmed = self.client().post(&confirm_path(&reference), &body).data(200);
         assert_eq!(confirmed["transaction"]["status"], "succeeded", "{confirmed:#}");
+        Self::step(STRIPE, "paid with a test card and confirmed");
         self.trigger(&["refund", &reference, "--amount", "1.00"]);
         Self::wait(&reference, "partly refunded", || {
             for event in api.stripe_events() {
@@ -110,6 +123,7 @@ impl Suite {
             }
             self.transaction(&reference)["refundedMinor"] == "100"
         });
+        Self::step(STRIPE, "refund found by its webhook");
         format!(
             "{STRIPE}: {reference} paid with a test card and partly refunded; an unpaid checkout session left"
         )
@@ -125,9 +139,11 @@ impl Suite {
         let declined = json!({"sourceId": "cnon:card-nonce-declined"});
         let confirmed = self.client().post(&confirm_path(&reference), &declined).data(200);
         assert_eq!(confirmed["transaction"]["status"], "failed", "{confirmed:#}");
+        Self::step(SQUARE, "decline reported");
         let body = json!({"sourceId": "cnon:card-nonce-ok"});
         let confirmed = self.client().post(&confirm_path(&reference), &body).data(200);
         assert_eq!(confirmed["transaction"]["status"], "succeeded", "{confirmed:#}");
+        Self::step(SQUARE, "card charged");
         let payment = text(&confirmed["transaction"], "providerReference");
         let refund = api.square_refund(&payment, &reference);
         Self::wait(&reference, "partly refunded", || {
@@ -136,6 +152,7 @@ impl Suite {
             self.deliver(SQUARE, &ProviderApi::square_headers(&url, &event), &event);
             self.transaction(&reference)["refundedMinor"] == "100"
         });
+        Self::step(SQUARE, "refund found by its webhook");
         format!("{SQUARE}: {reference} declined, paid and partly refunded; an unpaid payment link left")
     }
 
@@ -160,6 +177,7 @@ impl Suite {
             }
             self.transaction(reference)["status"] == status
         });
+        Self::step(BANK, &format!("transfer {status}"));
     }
 
     /// Everything but the webhook endpoint has to be right: this machine is not reached from outside.
@@ -170,6 +188,7 @@ impl Suite {
             let is_webhook = check["name"].as_str().unwrap().starts_with("webhook");
             assert!(check["ok"] == true || is_webhook, "{provider}: {check:#}");
         }
+        Self::step(provider, "configuration checked");
     }
 
     fn quote(&self, provider: &str) {
@@ -178,12 +197,15 @@ impl Suite {
                            "metadata": {"provider": provider}});
         let quote = self.client().post("/client/v1/fees/quote", &order).data(200);
         assert_eq!(quote["routing"]["provider"], provider, "{quote:#}");
+        Self::step(provider, "quote");
     }
 
     fn prepare(&self, path: &str, provider: &str) -> Value {
         let order = json!({"amountMinor": "1999", "currency": self.access.currency(provider),
                            "description": "Tollgate live test", "metadata": {"provider": provider}});
-        self.client().post(path, &order).data(201)
+        let prepared = self.client().post(path, &order).data(201);
+        Self::step(provider, &format!("prepared by {path}"));
+        prepared
     }
 
     fn transfer(&self, key: &str) -> String {
