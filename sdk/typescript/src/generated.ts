@@ -329,6 +329,8 @@ export interface PaymentElement {
   clientSecret: string;
   /** The provider's ID of the payment. */
   paymentIntentId: string;
+  /** The connected account that the intent belongs to, where it is not the key's own: pass it to `Stripe(…)` as `stripeAccount`. */
+  account?: string | null;
   /** The provider's script that draws the component. */
   scriptUrl: string;
   /** The total debit: what the customer is charged. */

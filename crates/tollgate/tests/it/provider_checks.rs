@@ -1,5 +1,6 @@
 //! Live checks of providers: each misconfiguration is named by its own check, and says what to do.
 
+mod connect;
 mod registration;
 
 use serde_json::{Value, json};
@@ -63,6 +64,16 @@ impl Scene {
     fn target(&self, wire: &str, url: &str, secret: &str, events: &[&str]) {
         let target = json!({"wire": wire, "url": url, "secret": secret, "events": events});
         self.simulator.control("POST", "webhooks", &target);
+    }
+
+    /// Has Stripe called with a key that may do only so much.
+    fn use_restricted_key(&self, permissions: &[&str]) {
+        let key = "rk_test_simulator_restricted";
+        let permissions = json!({"permissions": permissions});
+        self.simulator.control("POST", &format!("stripe/keys/{key}/create"), &permissions);
+        let mut document = self.document();
+        document["providers"][STRIPE]["credentials"]["secretKey"] = json!(key);
+        self.shop.configure(&document);
     }
 
     fn test(&self, provider: &str, body: &Value) -> Value {
@@ -257,6 +268,18 @@ fn mistakes() -> Vec<(&'static str, &'static str, Mistake, &'static [&'static st
                 scene.call("sk_test_simulator", "POST", "/stripe/v1/webhook_endpoints", &json!(form));
             }),
             &["webhook_endpoint"],
+        ),
+        (
+            STRIPE,
+            "restricted key that may not read disputes",
+            AtProvider(|scene| scene.use_restricted_key(&["rak_charge_write", "rak_checkout_session_write"])),
+            &["account", "permissions", "webhook_endpoint"],
+        ),
+        (
+            STRIPE,
+            "endpoint for one's own account, payments for a connected one",
+            Configured("/options", json!({"account": "acct_1SimulatedShop"})),
+            &["webhook_scope"],
         ),
         (
             SQUARE,

@@ -36,7 +36,14 @@ fn the_typescript_sdk_pays() {
     copy(Path::new(&format!("{SDK}/typescript/test")), &tests);
     let server = Start::sandbox().run();
     let output = run(Command::new("node")
-        .args(["--test", "--test-reporter", "tap", "test/flows.test.mjs", "test/retries.test.mjs"])
+        .args([
+            "--test",
+            "--test-reporter",
+            "tap",
+            "test/browser.test.mjs",
+            "test/flows.test.mjs",
+            "test/retries.test.mjs",
+        ])
         .current_dir(tests.parent().unwrap())
         .env("TOLLGATE_NOTES", notes(&server)));
     let said = String::from_utf8_lossy(&output.stdout);

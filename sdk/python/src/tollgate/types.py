@@ -273,6 +273,8 @@ class PaymentElement(TypedDict):
     "What the provider's script opens the payment with; it belongs in the customer's browser."
     paymentIntentId: str
     "The provider's ID of the payment."
+    account: NotRequired[str | None]
+    "The connected account that the intent belongs to, where it is not the key's own: pass it to `Stripe(…)` as `stripeAccount`."
     scriptUrl: str
     "The provider's script that draws the component."
     amountMinor: MinorUnits

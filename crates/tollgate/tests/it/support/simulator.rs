@@ -165,7 +165,10 @@ impl Simulator {
     pub fn confirm_intent_by(&self, component: &Value, method: &str) -> Answer {
         let (intent, secret) = (&component["paymentIntentId"], &component["clientSecret"]);
         let path = format!("/stripe/v1/payment_intents/{}/confirm", intent.as_str().unwrap());
-        let form = format!("client_secret={}&{method}", secret.as_str().unwrap());
+        // As the provider's script names it.
+        let account = component["account"].as_str().map(|account| format!("&_stripe_account={account}"));
+        let account = account.unwrap_or_default();
+        let form = format!("client_secret={}&{method}{account}", secret.as_str().unwrap());
         let key = component["publishableKey"].as_str().unwrap();
         self.client(key).send("POST", &path, &[FORM], form.as_bytes())
     }
