@@ -11,7 +11,17 @@ pub(super) fn retrieve(_: &mut StripeState, call: &Call) -> Result<Value, Stripe
     Ok(json!({
         "id": "acct_1Simulator",
         "object": "account",
-        "business_profile": { "name": "Simulator" },
+        "business_profile": {
+            "mcc": "5734",
+            "minority_owned_business_designation": null,
+            "name": "Simulator",
+            "specified_commercial_transactions_act_url": null,
+            "support_address": null,
+            "support_email": null,
+            "support_phone": null,
+            "support_url": null,
+            "url": null,
+        },
         "business_type": "company",
         "capabilities": { "card_payments": "active", "transfers": "active" },
         "charges_enabled": true,

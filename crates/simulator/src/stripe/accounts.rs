@@ -18,6 +18,7 @@ pub(super) fn retrieve(_: &mut StripeState, call: &Call) -> Result<Value, Stripe
         "country": "US",
         "default_currency": "usd",
         "details_submitted": true,
+        "email": null,
         "payouts_enabled": true,
         "type": "standard",
     }))

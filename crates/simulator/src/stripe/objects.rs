@@ -9,6 +9,8 @@ mod method;
 mod refund;
 mod session;
 
+use serde_json::{Value, json};
+
 pub(crate) use charge::Charge;
 pub(crate) use dispute::Dispute;
 pub(crate) use domain::Domain;
@@ -17,3 +19,16 @@ pub(crate) use intent::{Intent, Status};
 pub(crate) use method::Method;
 pub(crate) use refund::Refund;
 pub(crate) use session::Session;
+
+/// An object with more fields, which hold nothing here.
+fn with_unset(mut object: Value, names: &str) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.extend(names.split_whitespace().map(|name| (name.to_owned(), Value::Null)));
+    }
+    object
+}
+
+fn no_billing_details() -> Value {
+    let address = with_unset(json!({}), "city country line1 line2 postal_code state");
+    with_unset(json!({ "address": address }), "email name phone tax_id")
+}

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::method::{Method, no_address};
+use super::{method::Method, no_billing_details, with_unset};
 use crate::collection::{Class, Kept, Word, word};
 
 /// How long a card's money is held.
 const HELD_SECONDS: i64 = 7 * 86_400;
+const CARD_UNSET: &str = "amount_authorized authorization_code electronic_commerce_indicator installments mandate network \
+    network_transaction_id three_d_secure transaction_link_id";
 
 /// One attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -51,7 +53,12 @@ impl Charge {
     }
 
     fn details(&self) -> Value {
-        let mut details = self.method.details();
+        let unset = match self.method.kind() {
+            "card" => CARD_UNSET,
+            "us_bank_account" => "payment_reference",
+            _ => "",
+        };
+        let mut details = with_unset(self.method.details(), unset);
         let is_held = self.status == "succeeded" && !self.captured;
         if let (true, "card", Some(fields)) = (is_held, self.method.kind(), details.as_object_mut()) {
             fields.insert("capture_before".to_owned(), self.capture_before().into());
@@ -96,7 +103,7 @@ impl Charge {
             "application_fee": null,
             "application_fee_amount": null,
             "balance_transaction": balance,
-            "billing_details": { "address": no_address(), "email": null, "name": null, "phone": null },
+            "billing_details": no_billing_details(),
             "calculated_statement_descriptor": "TOLLGATE SIMULATOR",
             "captured": self.captured,
             "created": self.created,
@@ -111,7 +118,7 @@ impl Charge {
             "livemode": false,
             "metadata": self.metadata,
             "on_behalf_of": null,
-            "outcome": outcome,
+            "outcome": with_unset(outcome, "advice_code network_advice_code network_decline_code"),
             "paid": self.status == "succeeded",
             "payment_intent": self.intent,
             "payment_method": self.method.id,

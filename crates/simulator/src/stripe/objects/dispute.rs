@@ -3,7 +3,17 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::with_unset;
 use crate::collection::{Kept, Word, word};
+
+/// What a merchant can say about it.
+const EVIDENCE: &str = "access_activity_log billing_address cancellation_policy cancellation_policy_disclosure \
+    cancellation_rebuttal customer_communication customer_email_address customer_name \
+    customer_purchase_ip customer_signature duplicate_charge_documentation \
+    duplicate_charge_explanation duplicate_charge_id product_description receipt refund_policy \
+    refund_policy_disclosure refund_refusal_explanation service_date service_documentation \
+    shipping_address shipping_carrier shipping_date shipping_documentation shipping_tracking_number \
+    uncategorized_file uncategorized_text";
 
 /// A charge the customer contests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,13 +45,17 @@ impl Dispute {
             "charge": self.charge,
             "created": self.created,
             "currency": self.currency,
-            "evidence": {},
+            "enhanced_eligibility_types": [],
+            "evidence": with_unset(json!({ "enhanced_evidence": {} }), EVIDENCE),
             "evidence_details": {
                 "due_by": self.created + 7 * 86_400,
+                "enhanced_eligibility": {},
                 "has_evidence": false,
                 "past_due": false,
                 "submission_count": 0,
+                "submission_method": "not_submitted",
             },
+            "intended_submission_method": null,
             "is_charge_refundable": false,
             "livemode": false,
             "metadata": {},

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::with_unset;
 use crate::collection::Kept;
 
 /// Where an intent stands.
@@ -73,15 +74,13 @@ impl Kept for Intent {}
 
 impl Intent {
     pub(crate) fn json(&self) -> Value {
-        json!({
+        let intent = json!({
             "id": self.id,
             "object": "payment_intent",
             "amount": self.amount,
             "amount_capturable": self.amount_capturable,
             "amount_details": { "tip": {} },
             "amount_received": self.amount_received,
-            "application": null,
-            "application_fee_amount": null,
             "automatic_payment_methods": self.automatic_methods,
             "canceled_at": self.canceled_at,
             "cancellation_reason": self.cancellation_reason,
@@ -97,22 +96,22 @@ impl Intent {
             "livemode": false,
             "metadata": self.metadata,
             "next_action": self.next_action,
-            "on_behalf_of": null,
             "payment_method": self.method,
             "payment_method_options": {},
             "payment_method_types": self.method_types,
-            "processing": null,
             "receipt_email": self.receipt_email,
-            "review": null,
             "setup_future_usage": self.setup_future_usage,
-            "shipping": null,
-            "source": null,
             "statement_descriptor": self.statement_descriptor,
             "statement_descriptor_suffix": self.statement_descriptor_suffix,
             "status": self.status.word(),
-            "transfer_data": null,
-            "transfer_group": null,
-        })
+        });
+        with_unset(
+            intent,
+            "allowed_payment_method_types application application_fee_amount customer_account \
+             excluded_payment_method_types managed_payments on_behalf_of \
+             payment_method_configuration_details payment_record processing review shipping source \
+             transfer_data transfer_group",
+        )
     }
 
     /// What the browser may see with the publishable key.

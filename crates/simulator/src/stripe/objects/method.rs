@@ -1,8 +1,9 @@
 //! The PaymentMethod object.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::{no_billing_details, with_unset};
 use crate::card::{Brand, Card};
 use crate::collection::Kept;
 use crate::stripe::method_types::MethodType;
@@ -33,7 +34,7 @@ impl Method {
         self.kind.name
     }
 
-    /// The part a charge shows as `payment_method_details`, and the method under its kind's name.
+    /// What a charge and the method itself both show of it.
     pub(crate) fn details(&self) -> Value {
         if self.kind() != "card" && self.kind() != "us_bank_account" {
             return json!({});
@@ -43,6 +44,7 @@ impl Method {
                 "account_holder_type": "individual",
                 "account_type": "checking",
                 "bank_name": "STRIPE TEST BANK",
+                "fingerprint": format!("simulated{}", self.card.last4),
                 "last4": self.card.last4,
                 "routing_number": "110000000",
             });
@@ -56,6 +58,7 @@ impl Method {
             "fingerprint": format!("simulated{}", self.card.last4),
             "funding": "credit",
             "last4": self.card.last4,
+            "regulated_status": "unregulated",
             "wallet": null,
         })
     }
@@ -65,22 +68,22 @@ impl Method {
             "id": self.id,
             "object": "payment_method",
             "allow_redisplay": "unspecified",
-            "billing_details": { "address": no_address(), "email": null, "name": null, "phone": null },
+            "billing_details": no_billing_details(),
             "created": self.created,
             "customer": null,
+            "customer_account": null,
             "livemode": false,
             "metadata": {},
             "type": self.kind(),
         });
+        let unset = match self.kind() {
+            "card" => "display_brand generated_from networks three_d_secure_usage",
+            "us_bank_account" => "financial_connections_account networks status_details",
+            _ => "",
+        };
         if let Some(fields) = method.as_object_mut() {
-            fields.insert(self.kind().to_owned(), self.details());
+            fields.insert(self.kind().to_owned(), with_unset(self.details(), unset));
         }
         method
     }
-}
-
-/// An address nobody gave.
-pub(crate) fn no_address() -> Value {
-    let empty = ["city", "country", "line1", "line2", "postal_code", "state"];
-    empty.into_iter().map(|field| (field.to_owned(), Value::Null)).collect::<Map<_, _>>().into()
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::with_unset;
 use crate::collection::{Kept, Word, word};
 use crate::stripe::form::Params;
 
@@ -43,20 +44,15 @@ impl Session {
     }
 
     pub(crate) fn json(&self) -> Value {
-        json!({
+        let session = json!({
             "id": self.id,
             "object": "checkout.session",
-            "after_expiration": null,
-            "allow_promotion_codes": null,
+            "adaptive_pricing": { "enabled": self.presentment.is_some() },
             "amount_subtotal": self.amount,
             "amount_total": self.amount,
-            "automatic_tax": { "enabled": false, "liability": null, "status": null },
-            "billing_address_collection": null,
+            "automatic_tax": { "enabled": false, "liability": null, "provider": null, "status": null },
             "cancel_url": self.cancel_url,
             "client_reference_id": self.client_reference_id,
-            "client_secret": null,
-            "consent": null,
-            "consent_collection": null,
             "created": self.created,
             "currency": self.currency,
             "custom_fields": [],
@@ -66,11 +62,12 @@ impl Session {
                 "submit": null,
                 "terms_of_service_acceptance": null,
             },
-            "customer": null,
             "customer_creation": "if_required",
             "customer_details": {
                 "address": null,
+                "business_name": null,
                 "email": self.customer_email,
+                "individual_name": null,
                 "name": null,
                 "phone": null,
                 "tax_exempt": "none",
@@ -78,34 +75,35 @@ impl Session {
             },
             "customer_email": self.customer_email,
             "expires_at": self.expires_at,
-            "invoice": null,
-            "invoice_creation": null,
             "livemode": false,
-            "locale": null,
             "metadata": self.metadata,
             "mode": "payment",
             "payment_intent": self.intent,
-            "payment_link": null,
             "payment_method_collection": "if_required",
             "payment_method_options": {},
             "payment_method_types": self.method_types,
             "payment_status": if self.paid { "paid" } else { "unpaid" },
             "phone_number_collection": { "enabled": false },
-            "presentment_details": self.presentment.as_ref().map(|(amount, currency)| json!({
-                "presentment_amount": amount,
-                "presentment_currency": currency,
-            })),
-            "recovered_from": null,
-            "setup_intent": null,
-            "shipping_address_collection": null,
-            "shipping_cost": null,
             "shipping_options": [],
             "status": self.status,
-            "submit_type": null,
-            "subscription": null,
             "success_url": self.success_url,
             "total_details": { "amount_discount": 0, "amount_shipping": 0, "amount_tax": 0 },
+            "ui_mode": "hosted_page",
             "url": self.is_open().then_some(&self.url),
-        })
+        });
+        let mut session = with_unset(
+            session,
+            "after_expiration allow_promotion_codes allowed_payment_method_types billing_address_collection \
+             client_secret collected_information consent consent_collection currency_conversion customer \
+             customer_account discounts integration_identifier invoice invoice_creation locale \
+             managed_payments origin_context payment_link payment_method_configuration_details permissions \
+             recovered_from saved_payment_method_options setup_intent shipping_address_collection \
+             shipping_cost submit_type subscription wallet_options",
+        );
+        if let (Some((amount, currency)), Some(fields)) = (&self.presentment, session.as_object_mut()) {
+            let shown = json!({ "presentment_amount": amount, "presentment_currency": currency });
+            fields.insert("presentment_details".to_owned(), shown);
+        }
+        session
     }
 }
