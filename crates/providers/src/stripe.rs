@@ -249,20 +249,16 @@ async fn prepare(
         .map_err(|fault| not_offered(&format!("{} {}.", fault.field, fault.message)))?;
     match order.flow {
         Flow::PaymentComponent => {
-            let call = api.create(
-                "payment_intents.create",
-                "payment_intents",
-                request::intent(order, options),
-                order,
-            )?;
-            let made = calls.run(&call, interpret::<types::NewIntent>).await?;
+            let form = request::intent(order, options);
+            let made: types::NewIntent =
+                api.create(calls, "payment_intents.create", "payment_intents", form, order).await?;
             let client_secret = Some(Secret::new(made.client_secret));
             Ok(Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret })
         }
         Flow::HostedCheckout => {
             let form = request::session(order, options)?;
-            let call = api.create("checkout.sessions.create", "checkout/sessions", form, order)?;
-            let made = calls.run(&call, interpret::<types::NewSession>).await?;
+            let made: types::NewSession =
+                api.create(calls, "checkout.sessions.create", "checkout/sessions", form, order).await?;
             let checkout_url = Some(made.url);
             Ok(Prepared { object: made.id, also: Vec::new(), checkout_url, client_secret: None })
         }
@@ -342,6 +338,7 @@ async fn dispute(
     let list = calls.run(&call, interpret::<types::DisputeList>).await?;
     let place = list.data.iter().position(|dispute| Some(dispute.id.as_str()) == known).unwrap_or(0);
     Ok(list.data.into_iter().nth(place).map(|dispute| Dispute {
+        withdrawn: dispute.withdrawn(),
         id: dispute.id,
         status: dispute.status,
         reason: dispute.reason,

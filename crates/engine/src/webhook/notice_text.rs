@@ -14,6 +14,7 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
             "reason": dispute.reason,
             "amountMinor": dispute.amount.map(|amount| amount.to_string()),
             "respondBy": dispute.respond_by.map(Timestamp::unix_millis),
+            "withdrawnMinor": dispute.withdrawn.map(|amount| amount.to_string()),
         })
     });
     let mut text = json!({
@@ -53,6 +54,7 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
                 reason: words(dispute, "reason"),
                 amount: minor(dispute, "amountMinor"),
                 respond_by: dispute.get("respondBy").and_then(Value::as_i64).map(Timestamp::from_unix_millis),
+                withdrawn: minor(dispute, "withdrawnMinor"),
             }),
             None => None,
         },
@@ -89,6 +91,7 @@ mod tests {
                 reason: None,
                 amount: Minor::new(9_007_199_254_740_993),
                 respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
+                withdrawn: Minor::new(9_007_199_254_740_991),
             }),
             names_only: Some("dp_1".to_owned()),
             is_creation: true,

@@ -2,7 +2,7 @@
 
 use data_encoding::BASE64;
 use serde::de::DeserializeOwned;
-use tollgate_domain::{Timestamp, transaction::Dispute};
+use tollgate_domain::{Minor, Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::{DisputeObject, Event, EventData, EventDispute, PaymentObject, RefundObject};
@@ -62,12 +62,24 @@ fn dispute(notice: WebhookNotice, data: Option<EventData>) -> Result<WebhookNoti
 
 /// A dispute as the domain sees it.
 pub(super) fn told(dispute: EventDispute, id: String) -> Dispute {
+    let (status, amount) =
+        (dispute.state.unwrap_or_default(), dispute.amount_money.map(|money| money.amount));
     Dispute {
         id,
-        status: dispute.state.unwrap_or_default(),
+        withdrawn: if is_withdrawn(&status) { amount } else { Some(Minor::ZERO) },
+        status,
         reason: dispute.reason,
-        amount: dispute.amount_money.map(|money| money.amount),
+        amount,
         respond_by: dispute.due_at.and_then(|due| moment(&due)),
+    }
+}
+
+/// Whether the provider has the money, or the customer. It shows no more of a dispute's money than its state.
+fn is_withdrawn(state: &str) -> bool {
+    match state {
+        "INQUIRY_EVIDENCE_REQUIRED" | "INQUIRY_PROCESSING" | "INQUIRY_CLOSED" | "WON" => false,
+        // A state from the future is not money back.
+        _ => true,
     }
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::amount::{too_large, too_small};
 use super::error::StripeError;
 use super::form::Params;
 use super::state::Context;
@@ -78,6 +79,25 @@ const NOT_PLAYED: [&str; 21] = [
 /// Methods whose money can be held until it is captured.
 const HOLDABLE: [&str; 6] = ["affirm", "afterpay_clearpay", "card", "cashapp", "klarna", "link"];
 
+/// What each of these pays: in which currency, and the least and the most in minor units. Others have no limit of their own here.
+const LIMITS: [(&str, &str, i64, i64); 5] = [
+    ("affirm", "usd", 5_000, 3_000_000),
+    ("afterpay_clearpay", "usd", 100, 400_000),
+    ("boleto", "brl", 500, 4_999_999),
+    ("konbini", "jpy", 120, 300_000),
+    ("oxxo", "mxn", 1_000, 1_000_000),
+];
+
+/// Whether a method pays this amount.
+fn check_limits(name: &str, amount: i64, currency: &str) -> Result<(), StripeError> {
+    let limit = LIMITS.into_iter().find(|(method, code, ..)| (*method, *code) == (name, currency));
+    match limit {
+        Some((_, _, least, _)) if amount < least => Err(too_small(least, currency, "amount")),
+        Some((_, _, _, most)) if amount > most => Err(too_large(most, currency, "amount")),
+        _ => Ok(()),
+    }
+}
+
 const fn of(
     name: &'static str,
     label: &'static str,
@@ -93,7 +113,12 @@ pub(super) fn played(name: &str) -> Option<MethodType> {
 }
 
 /// The kinds that an intent or a session takes: those asked for, or all that the dashboard has for the currency.
-pub(super) fn taken(params: &Params, currency: &str, is_manual: bool) -> Result<Vec<String>, StripeError> {
+pub(super) fn taken(
+    params: &Params,
+    amount: i64,
+    currency: &str,
+    is_manual: bool,
+) -> Result<Vec<String>, StripeError> {
     let asked = params.list("payment_method_types");
     let can_hold = |name: &str| !is_manual || HOLDABLE.contains(&name);
     if let Some(name) = asked.iter().find(|name| !can_hold(name)) {
@@ -103,9 +128,11 @@ pub(super) fn taken(params: &Params, currency: &str, is_manual: bool) -> Result<
     }
     let fits = |kind: &MethodType| kind.currency.is_none_or(|only| only == currency) && can_hold(kind.name);
     if asked.is_empty() {
-        return Ok(PLAYED.into_iter().filter(fits).map(|kind| kind.name.to_owned()).collect());
+        let pays = |kind: &MethodType| fits(kind) && check_limits(kind.name, amount, currency).is_ok();
+        return Ok(PLAYED.into_iter().filter(pays).map(|kind| kind.name.to_owned()).collect());
     }
     for name in &asked {
+        check_limits(name, amount, currency)?;
         let refused = match played(name) {
             Some(kind) if fits(&kind) => continue,
             Some(_) => format!(

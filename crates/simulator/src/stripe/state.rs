@@ -30,6 +30,8 @@ pub(crate) struct StripeState {
     pub(super) events: Collection<Event>,
     pub(super) domains: Collection<Domain>,
     pub(super) destination: Destination,
+    /// Whether the account's balance covers no refund.
+    pub(super) is_drained: bool,
     /// Open sessions by the second they expire at.
     pub(super) expiries: BTreeSet<(i64, String)>,
     objects_max: usize,
@@ -89,6 +91,7 @@ impl ApiState for StripeState {
             events: Collection::new(objects_max / 2),
             domains: Collection::new(objects_max),
             destination: Destination::default(),
+            is_drained: false,
             expiries: BTreeSet::new(),
             objects_max,
             outbox: Vec::new(),

@@ -109,6 +109,8 @@ struct StoredDispute {
     amount_minor: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     respond_by: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    withdrawn_minor: Option<u64>,
 }
 
 /// A refund as it was when its event was written.
@@ -266,6 +268,7 @@ pub(crate) fn write_state(state: &TransactionState, refund: Option<&Refund>) -> 
             reason: dispute.reason,
             amount_minor: dispute.amount.map(Minor::get),
             respond_by: dispute.respond_by.map(Timestamp::unix_millis),
+            withdrawn_minor: dispute.withdrawn.map(Minor::get),
         }),
         hold: state.hold.as_ref().map(StoredHold::of),
         refund: refund.map(StoredRefund::of),
@@ -311,6 +314,7 @@ fn read_state(stored: &str) -> Result<(TransactionState, Option<Refund>), Corrup
                     reason: dispute.reason,
                     amount: dispute.amount_minor.map(amount).transpose()?,
                     respond_by: dispute.respond_by.map(Timestamp::from_unix_millis),
+                    withdrawn: dispute.withdrawn_minor.map(amount).transpose()?,
                 })
             })
             .transpose()?,
@@ -371,6 +375,7 @@ mod tests {
                 reason: None,
                 amount: Some(Minor::MAX),
                 respond_by: Some(Timestamp::from_unix_millis(i64::MAX)),
+                withdrawn: Some(Minor::MAX),
             }),
             hold: Some(Hold {
                 capture_before: Some(Timestamp::from_unix_millis(i64::MAX)),
