@@ -31,10 +31,10 @@ async fn paid(world: &World) -> [(&dyn Cards, &Provider, CardOrder, String); 2] 
 #[tokio::test]
 async fn a_server_error_that_the_key_keeps_is_not_the_end_of_a_refund() {
     let world = start().await;
-    for fault in ["error_kept", "error_kept_after"] {
+    for (number, fault) in [(1, "error_kept"), (2, "error_kept_after")] {
         let [(cards, provider, order, payment), _] = paid(&world).await;
         world.fault("stripe", "refunds.create", fault, 1).await;
-        let part = refund(1, 500, 15);
+        let part = refund(number, 500, 15);
         let made = cards.refund(provider, &order, &payment, &part).await.outcome.unwrap();
         assert_eq!((made.reference, made.status), (Some(part.id), RefundStatus::Succeeded), "{fault}");
         // Asked again, whoever lost this answer learns the same.
