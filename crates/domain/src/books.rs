@@ -169,7 +169,7 @@ impl PaymentRecords<'_> {
         }
         let (mut disputes_held, mut disputes_lost) = (Minor::ZERO, Minor::ZERO);
         for dispute in self.disputes {
-            let amount = dispute.amount.unwrap_or_default();
+            let amount = dispute.amount_withdrawn();
             match dispute.stage() {
                 DisputeStage::Open => disputes_held = add(disputes_held, amount),
                 DisputeStage::Lost => {

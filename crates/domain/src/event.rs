@@ -259,6 +259,7 @@ mod tests {
                 reason: None,
                 amount: None,
                 respond_by: None,
+                withdrawn: None,
             }),
             ..TransactionState::pending()
         };

@@ -125,6 +125,9 @@ pub struct Dispute {
     pub amount: Option<Minor>,
     /// Until when the provider takes evidence, where it said so.
     pub respond_by: Option<Timestamp>,
+    /// What the provider has taken for it and not given back. `None` where only the status tells, as in records from before
+    /// this was kept.
+    pub withdrawn: Option<Minor>,
 }
 
 /// A dispute as its provider reports it.
@@ -140,7 +143,7 @@ pub struct DisputeReport {
 pub enum DisputeStage {
     /// The bank only asks: the provider keeps nothing back.
     Inquiry,
-    /// Not decided: the provider keeps the amount back.
+    /// Not decided, or won and not given back yet: the provider keeps the amount back.
     Open,
     /// Over, and the amount is the merchant's again, or always was.
     Returned,
@@ -150,13 +153,40 @@ pub enum DisputeStage {
 
 impl DisputeStage {
     const LOST: [&str; 2] = ["lost", "accepted"];
-    const RETURNED: [&str; 5] = ["won", "prevented", "warning_closed", "charge_refunded", "inquiry_closed"];
+    const PREVENTED: &str = "prevented";
+    const RETURNED: [&str; 5] =
+        ["won", Self::PREVENTED, "warning_closed", "charge_refunded", "inquiry_closed"];
     const INQUIRY: [&str; 2] = ["warning_", "inquiry_"];
 }
 
 impl Dispute {
-    /// The stage that the provider's word stands for.
+    /// Where the money is. What the provider has taken or given back goes before its word.
     pub fn stage(&self) -> DisputeStage {
+        let by_status = self.stage_by_status();
+        let Some(is_away) = self.withdrawn.map(|withdrawn| withdrawn > Minor::ZERO) else { return by_status };
+        match by_status {
+            DisputeStage::Lost => DisputeStage::Lost,
+            DisputeStage::Returned if !is_away => DisputeStage::Returned,
+            // Prevented by giving the customer the money.
+            DisputeStage::Returned if self.status.eq_ignore_ascii_case(DisputeStage::PREVENTED) => {
+                DisputeStage::Lost
+            }
+            // What was won is still to come.
+            DisputeStage::Returned => DisputeStage::Open,
+            DisputeStage::Open | DisputeStage::Inquiry if is_away => DisputeStage::Open,
+            DisputeStage::Open | DisputeStage::Inquiry => DisputeStage::Inquiry,
+        }
+    }
+
+    /// What the provider keeps back, or the customer has.
+    pub fn amount_withdrawn(&self) -> Minor {
+        self.withdrawn.unwrap_or_else(|| match self.stage_by_status() {
+            DisputeStage::Open | DisputeStage::Lost => self.amount.unwrap_or_default(),
+            DisputeStage::Inquiry | DisputeStage::Returned => Minor::ZERO,
+        })
+    }
+
+    fn stage_by_status(&self) -> DisputeStage {
         let status = self.status.to_ascii_lowercase();
         if DisputeStage::LOST.contains(&status.as_str()) {
             DisputeStage::Lost
@@ -194,6 +224,7 @@ impl Dispute {
             reason: news.reason.or(self.reason),
             amount: news.amount.or(self.amount),
             respond_by: news.respond_by.or(self.respond_by),
+            withdrawn: news.withdrawn.or(self.withdrawn),
             ..news
         }
     }
@@ -311,6 +342,7 @@ mod tests {
             reason: None,
             amount: None,
             respond_by: None,
+            withdrawn: None,
         };
         let (open, lost) = (dispute("dp_1", "needs_response"), dispute("dp_1", "LOST"));
         assert_eq!(open.clone().followed_by(lost.clone()), lost);
@@ -319,6 +351,39 @@ mod tests {
         assert!(!lost.needs_response() && !dispute("dp_1", "under_review").needs_response());
         let another = dispute("dp_2", "needs_response");
         assert_eq!(lost.followed_by(another.clone()), another);
+    }
+
+    #[test]
+    fn what_was_taken_and_given_back_goes_before_the_status() {
+        use DisputeStage::{Inquiry, Lost, Open, Returned};
+        for (status, withdrawn, stage, away) in [
+            ("needs_response", None, Open, 1_000),
+            ("needs_response", Some(0), Inquiry, 0),
+            ("needs_response", Some(1_000), Open, 1_000),
+            ("warning_under_review", Some(0), Inquiry, 0),
+            ("warning_closed", Some(0), Returned, 0),
+            ("warning_closed", Some(1_000), Open, 1_000),
+            ("won", None, Returned, 0),
+            ("won", Some(1_000), Open, 1_000),
+            ("won", Some(0), Returned, 0),
+            ("prevented", None, Returned, 0),
+            ("prevented", Some(0), Returned, 0),
+            ("prevented", Some(1_000), Lost, 1_000),
+            ("lost", None, Lost, 1_000),
+            ("LOST", Some(600), Lost, 600),
+            ("lost", Some(0), Lost, 0),
+        ] {
+            let dispute = Dispute {
+                id: "dp_1".to_owned(),
+                status: status.to_owned(),
+                reason: None,
+                amount: Minor::new(1_000),
+                respond_by: None,
+                withdrawn: withdrawn.and_then(Minor::new),
+            };
+            let found = (dispute.stage(), dispute.amount_withdrawn().get());
+            assert_eq!(found, (stage, away), "{status} {withdrawn:?}");
+        }
     }
 
     #[test]

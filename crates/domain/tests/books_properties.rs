@@ -129,6 +129,7 @@ impl Payment {
                     reason: None,
                     amount: Some(part_of(self.fee.total_debit, *part)),
                     respond_by: None,
+                    withdrawn: None,
                 };
                 match next.disputes.iter_mut().find(|known| known.id == news.id) {
                     Some(known) => *known = known.clone().followed_by(news),

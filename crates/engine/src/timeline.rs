@@ -117,6 +117,7 @@ pub(crate) fn moves(
             "status": dispute.status,
             "reason": dispute.reason,
             "amountMinor": dispute.amount.map(|amount| amount.to_string()),
+            "withdrawnMinor": dispute.withdrawn.map(|amount| amount.to_string()),
         });
         lines.push(("dispute", detail));
     }

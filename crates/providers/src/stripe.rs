@@ -258,16 +258,16 @@ async fn prepare(
     let (prepared, offered) = match order.flow {
         Flow::PaymentComponent => {
             let form = request::intent(order, options, api.version);
-            let call = api.create("payment_intents.create", "payment_intents", form, order)?;
-            let made = calls.run(&call, interpret::<types::NewIntent>).await?;
+            let made: types::NewIntent =
+                api.create(calls, "payment_intents.create", "payment_intents", form, order).await?;
             let client_secret = Some(Secret::new(made.client_secret));
             let prepared = Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret };
             (prepared, made.payment_method_types)
         }
         Flow::HostedCheckout => {
             let form = request::session(order, options, api.version)?;
-            let call = api.create("checkout.sessions.create", "checkout/sessions", form, order)?;
-            let made = calls.run(&call, interpret::<types::NewSession>).await?;
+            let made: types::NewSession =
+                api.create(calls, "checkout.sessions.create", "checkout/sessions", form, order).await?;
             let checkout_url = Some(made.url);
             let prepared = Prepared { object: made.id, also: Vec::new(), checkout_url, client_secret: None };
             (prepared, made.payment_method_types)
@@ -356,6 +356,7 @@ async fn dispute(
     let place = list.data.iter().position(|dispute| Some(dispute.id.as_str()) == known).unwrap_or(0);
     Ok(list.data.into_iter().nth(place).map(|dispute| DisputeReport {
         dispute: Dispute {
+            withdrawn: dispute.withdrawn(),
             id: dispute.id,
             status: dispute.status,
             reason: dispute.reason,

@@ -20,6 +20,8 @@ use crate::webhooks::WebhookEvent;
 /// What a provider does differently from the others.
 pub(crate) trait Provider: Debug + Sized + 'static {
     const WIRE: Wire;
+    /// How long an idempotency key is remembered; `None` for ever.
+    const KEY_KEPT_SECONDS: Option<i64> = None;
     type State: ApiState;
     /// A call as its endpoint sees it.
     type Call: Send + 'static;
@@ -134,7 +136,7 @@ impl<P: Provider> Api<P> {
         Self(Arc::new(Inner {
             services: Arc::clone(services),
             state: Mutex::new(P::State::new(&services.config)),
-            keys: Arc::new(Keys::new(objects_max)),
+            keys: Arc::new(Keys::new(objects_max, P::KEY_KEPT_SECONDS)),
         }))
     }
 

@@ -162,7 +162,8 @@ async fn carry_out<P: Provider>(api: Api<P>, asked: Asked<P>, faults: DueFaults)
     {
         return answer;
     }
-    let claim = key.as_ref().map(|key| (key, keys.claim(key, &fingerprint)));
+    let now = services.unix_seconds();
+    let claim = key.as_ref().map(|key| (key, keys.claim(key, &fingerprint, now)));
     let (answer, webhook_events) = match claim {
         Some((_, Claim::Answered(saved))) => {
             let Saved { status, body, request_id } = saved;
@@ -176,20 +177,30 @@ async fn carry_out<P: Provider>(api: Api<P>, asked: Asked<P>, faults: DueFaults)
             if let Some(fault) = faults.exchange.as_ref().filter(|fault| fault.kind == Kind::Slow) {
                 services.pause(fault.delay()).await;
             }
-            let ((answer, keep), webhook_events) = api.change(|state| match perform(state, &call) {
-                Ok(mut value) => {
-                    P::finish(state, &call, &mut value);
-                    (Answer::whole(P::success_status(operation), &value), true)
+            let kept_error = faults.exchange.as_ref().filter(|fault| fault.kind.is_kept_error());
+            let ((answer, keep), webhook_events) = match kept_error {
+                Some(fault) if fault.kind == Kind::ErrorKept => {
+                    ((server_error::<P>(fault), true), Vec::new())
                 }
-                Err(error) => {
-                    let Refusal { status, body, begun } = error.refusal();
-                    (Answer::whole(status, &body), begun)
-                }
-            });
+                _ => api.change(|state| match perform(state, &call) {
+                    Ok(mut value) => {
+                        P::finish(state, &call, &mut value);
+                        (Answer::whole(P::success_status(operation), &value), true)
+                    }
+                    Err(error) => {
+                        let Refusal { status, body, begun } = error.refusal();
+                        (Answer::whole(status, &body), begun)
+                    }
+                }),
+            };
+            let (answer, keep) = match kept_error {
+                Some(fault) => (server_error::<P>(fault), true),
+                None => (answer, keep),
+            };
             match &key {
                 Some(key) if keep => {
                     let (status, body) = (answer.status, Arc::clone(&answer.body));
-                    keys.settle(key, &fingerprint, Saved { status, body, request_id });
+                    keys.settle(key, &fingerprint, Saved { status, body, request_id }, now);
                 }
                 Some(key) => keys.release(key),
                 None => {}

@@ -23,6 +23,10 @@ pub(crate) enum Kind {
     ErrorBefore,
     /// A server error, and it was done.
     ErrorAfter,
+    /// It was begun and not done, and the key keeps the server error as its answer.
+    ErrorKept,
+    /// It was done, and the key keeps a server error as its answer.
+    ErrorKeptAfter,
     /// The provider says no, and nothing was done.
     Refuse,
     /// The connection closes without an answer, and nothing was done.
@@ -50,6 +54,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    pub(crate) const fn is_kept_error(self) -> bool {
+        matches!(self, Self::ErrorKept | Self::ErrorKeptAfter)
+    }
+
     const fn is_about_webhooks(self) -> bool {
         matches!(
             self,

@@ -23,6 +23,8 @@ struct Entry {
     /// SHA-256 of what was asked.
     fingerprint: [u8; 32],
     saved: Option<Saved>,
+    /// When, in seconds of the provider's clock.
+    at: i64,
 }
 
 impl Kept for Entry {}
@@ -42,19 +44,25 @@ pub(crate) enum Claim {
 
 /// The keys of one provider.
 #[derive(Debug)]
-pub(crate) struct Keys(Mutex<Collection<Entry>>);
+pub(crate) struct Keys {
+    entries: Mutex<Collection<Entry>>,
+    /// How long each is remembered; `None` for ever.
+    kept_seconds: Option<i64>,
+}
 
 impl Keys {
-    pub(crate) fn new(keys_max: usize) -> Self {
-        Self(Mutex::new(Collection::new(keys_max)))
+    pub(crate) fn new(keys_max: usize, kept_seconds: Option<i64>) -> Self {
+        Self { entries: Mutex::new(Collection::new(keys_max)), kept_seconds }
     }
 
-    pub(crate) fn claim(&self, key: &str, fingerprint: &str) -> Claim {
+    pub(crate) fn claim(&self, key: &str, fingerprint: &str, now: i64) -> Claim {
         let fingerprint = digest(fingerprint);
-        let mut keys = lock(&self.0);
-        match keys.get_owned(key) {
+        let mut keys = lock(&self.entries);
+        let is_kept =
+            |entry: &Entry| self.kept_seconds.is_none_or(|kept| now.saturating_sub(entry.at) < kept);
+        match keys.get_owned(key).filter(is_kept) {
             None => {
-                keys.put(key, Entry { fingerprint, saved: None });
+                keys.put(key, Entry { fingerprint, saved: None, at: now });
                 Claim::Fresh
             }
             Some(entry) if entry.fingerprint != fingerprint => {
@@ -66,17 +74,18 @@ impl Keys {
     }
 
     /// Keeps the answer for replay.
-    pub(crate) fn settle(&self, key: &str, fingerprint: &str, saved: Saved) {
-        lock(&self.0).put(key, Entry { fingerprint: digest(fingerprint), saved: Some(saved) });
+    pub(crate) fn settle(&self, key: &str, fingerprint: &str, saved: Saved, now: i64) {
+        let entry = Entry { fingerprint: digest(fingerprint), saved: Some(saved), at: now };
+        lock(&self.entries).put(key, entry);
     }
 
     /// Forgets a key, so that it may be used again.
     pub(crate) fn release(&self, key: &str) {
-        lock(&self.0).remove(key);
+        lock(&self.entries).remove(key);
     }
 
     pub(crate) fn clear(&self) {
-        lock(&self.0).clear();
+        lock(&self.entries).clear();
     }
 }
 
@@ -119,38 +128,40 @@ mod tests {
 
     #[test]
     fn old_keys_answer_as_new_ones() {
-        let keys = Keys::new(10_000);
+        let keys = Keys::new(10_000, None);
         let body = |number: usize| Arc::<str>::from(format!(r#"{{"b":{number},"a":"ü\n"}}  "#));
         let mut claims = (0..2_000).map(|number| (number, format!("key-{number}")));
         for (number, key) in claims.by_ref().take(1_000) {
-            assert!(matches!(keys.claim(&key, &key), Claim::Fresh));
+            assert!(matches!(keys.claim(&key, &key, 0), Claim::Fresh));
             let saved = Saved {
                 status: StatusCode::CREATED,
                 body: body(number),
                 request_id: format!("req-{number}"),
             };
-            keys.settle(&key, &key, saved);
+            keys.settle(&key, &key, saved, 0);
         }
         for (number, key) in (0..1_000).map(|number| (number, format!("key-{number}"))) {
-            let Claim::Answered(Saved { status, body: saved, request_id }) = keys.claim(&key, &key) else {
+            let Claim::Answered(Saved { status, body: saved, request_id }) = keys.claim(&key, &key, 0) else {
                 panic!("{key} was not answered");
             };
             assert_eq!(
                 (status, saved, request_id),
                 (StatusCode::CREATED, body(number), format!("req-{number}"))
             );
-            assert!(matches!(keys.claim(&key, "other"), Claim::Reused(Some(first)) if first == body(number)));
+            assert!(
+                matches!(keys.claim(&key, "other", 0), Claim::Reused(Some(first)) if first == body(number))
+            );
         }
         // One still being carried out is not forgotten while others come and go.
-        assert!(matches!(keys.claim("slow", "slow"), Claim::Fresh));
+        assert!(matches!(keys.claim("slow", "slow", 0), Claim::Fresh));
         for (_, key) in claims {
-            assert!(matches!(keys.claim(&key, &key), Claim::Fresh));
+            assert!(matches!(keys.claim(&key, &key, 0), Claim::Fresh));
             keys.release(&key);
-            assert!(matches!(keys.claim(&key, &key), Claim::Fresh));
+            assert!(matches!(keys.claim(&key, &key, 0), Claim::Fresh));
         }
-        assert!(matches!(keys.claim("slow", "slow"), Claim::Busy));
-        assert!(matches!(keys.claim("slow", "other"), Claim::Reused(None)));
+        assert!(matches!(keys.claim("slow", "slow", 0), Claim::Busy));
+        assert!(matches!(keys.claim("slow", "other", 0), Claim::Reused(None)));
         keys.release("slow");
-        assert!(matches!(keys.claim("slow", "other"), Claim::Fresh));
+        assert!(matches!(keys.claim("slow", "other", 0), Claim::Fresh));
     }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::calendar;
 use crate::collection::lock;
 use crate::config::{Config, WebhookTarget, Wire};
 use crate::faults::{Fault, FaultQueue, Kind};
@@ -106,6 +107,11 @@ impl Services {
     /// How far the clock in every answer is ahead of the real one.
     pub(crate) fn skew_seconds(&self) -> i64 {
         self.skew_seconds.load(Ordering::Relaxed)
+    }
+
+    /// The providers' time in seconds since 1970, which tests can move.
+    pub(crate) fn unix_seconds(&self) -> i64 {
+        calendar::unix_seconds().saturating_add(self.skew_seconds())
     }
 
     pub(crate) fn targets(&self, wire: Wire) -> Vec<WebhookTarget> {

@@ -44,13 +44,19 @@ impl DisputeView {
             DisputeStage::Lost => ("dispute lost", "bad"),
         };
         let amount = dispute.amount.map(|amount| minor(amount, currency)).unwrap_or_default();
+        let withdrawn = minor(dispute.amount_withdrawn(), currency);
         let sentence = match dispute.stage() {
             DisputeStage::Inquiry => {
                 "The customer's bank asks about this payment; no money is held.".to_owned()
             }
-            DisputeStage::Open => format!("The customer disputes this payment; the provider holds {amount}."),
+            DisputeStage::Open if dispute.status.eq_ignore_ascii_case("won") => {
+                format!("The dispute was won; the provider still holds {withdrawn}.")
+            }
+            DisputeStage::Open => {
+                format!("The customer disputes this payment; the provider holds {withdrawn}.")
+            }
             DisputeStage::Returned => format!("The dispute is over; {amount} is no longer held."),
-            DisputeStage::Lost => format!("The dispute was lost; the customer got {amount} back."),
+            DisputeStage::Lost => format!("The dispute was lost; the customer got {withdrawn} back."),
         };
         let due = dispute.respond_by.filter(|_| dispute.needs_response());
         Self {

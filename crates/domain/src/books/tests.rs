@@ -44,7 +44,7 @@ fn refund(number: u8, principal: u64, fee: u64, status: RefundStatus) -> Refund 
 
 fn dispute(id: &str, status: &str, amount: u64) -> Dispute {
     let (id, status) = (id.to_owned(), status.to_owned());
-    Dispute { id, status, reason: None, amount: Some(minor(amount)), respond_by: None }
+    Dispute { id, status, reason: None, amount: Some(minor(amount)), respond_by: None, withdrawn: None }
 }
 
 fn paid<'a>(fee: &'a FeeSnapshot, refunds: &'a [Refund], disputes: &'a [Dispute]) -> PaymentRecords<'a> {

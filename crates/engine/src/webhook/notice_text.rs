@@ -18,6 +18,7 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
             "amountMinor": dispute.amount.map(|amount| amount.to_string()),
             "currency": currency,
             "respondBy": dispute.respond_by.map(Timestamp::unix_millis),
+            "withdrawnMinor": dispute.withdrawn.map(|amount| amount.to_string()),
         })
     });
     let mut text = json!({
@@ -62,6 +63,7 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
                         .get("respondBy")
                         .and_then(Value::as_i64)
                         .map(Timestamp::from_unix_millis),
+                    withdrawn: minor(kept, "withdrawnMinor"),
                 },
                 currency: words(kept, "currency"),
             }),
@@ -102,6 +104,7 @@ mod tests {
                     reason: None,
                     amount: Minor::new(9_007_199_254_740_993),
                     respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
+                    withdrawn: Minor::new(9_007_199_254_740_991),
                 },
                 currency: Some("USD".to_owned()),
             }),

@@ -50,6 +50,7 @@ fn dispute(id: &str, status: &str, amount: u64) -> Dispute {
         reason: Some("fraudulent".to_owned()),
         amount: Minor::new(amount),
         respond_by: Some(Timestamp::from_unix_millis(1_900_000_000_000)),
+        withdrawn: None,
     }
 }
 
@@ -112,6 +113,41 @@ async fn a_disputed_amount_is_held_and_its_return_or_loss_is_posted() {
     let shown = payment.transaction.unwrap().state.dispute.unwrap();
     assert_eq!((shown.id.as_str(), shown.status.as_str()), ("dp_2", "lost"));
     assert_eq!(shown.respond_by, Some(Timestamp::from_unix_millis(1_900_000_000_000)));
+    world.check().await;
+}
+
+/// A word says how a dispute stands. Whether the money is there is what the provider has taken and given back.
+#[tokio::test(start_paused = true)]
+async fn a_dispute_is_posted_by_what_was_taken_and_given_back() {
+    use CardPostingKind::{DisputeHeld, DisputeLost, DisputeReturned, Payment};
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let news = |id: &str, status: &str, withdrawn: u64| Dispute {
+        withdrawn: Minor::new(withdrawn),
+        ..dispute(id, status, 1_050)
+    };
+    // Nothing is taken yet, and of an inquiry nothing ever.
+    disputed(&world, news("dp_1", "needs_response", 0)).await;
+    disputed(&world, news("dp_2", "warning_closed", 0)).await;
+    disputed(&world, news("dp_1", "under_review", 1_050)).await;
+    // Won, and the money is still away.
+    disputed(&world, news("dp_1", "won", 1_050)).await;
+    let expected =
+        [(Payment, [1_050, 0, 0, 0, 1_000, 40, 10]), (DisputeHeld, [-1_050, 1_050, 0, 0, 0, 0, 0])];
+    assert_eq!(posted(&world, id).await, expected);
+    let open = world.engine().open_disputes(world.environment, 9).await.unwrap();
+    assert_eq!(open.iter().map(|(_, it)| it.id.as_str()).collect::<Vec<_>>(), ["dp_1"]);
+    disputed(&world, news("dp_1", "won", 0)).await;
+    // Prevented by giving the customer the money: that is lost.
+    disputed(&world, news("dp_3", "prevented", 100)).await;
+    let later =
+        [(DisputeReturned, [1_050, -1_050, 0, 0, 0, 0, 0]), (DisputeLost, [-100, 0, 0, 95, 0, -4, -1])];
+    assert_eq!(posted(&world, id).await[2..], later);
+    assert!(world.engine().open_disputes(world.environment, 9).await.unwrap().is_empty());
+    let kinds = world.event_kinds(ServiceReference::Card(id)).await;
+    let told: Vec<_> = kinds.into_iter().filter(|kind| kind.starts_with("dispute.")).collect();
+    assert_eq!(told.len(), 6, "{told:?}");
+    assert_eq!(told[3..5], ["dispute.updated", "dispute.closed"], "closed once the money is back");
     world.check().await;
 }
 

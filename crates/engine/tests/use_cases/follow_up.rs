@@ -60,7 +60,7 @@ impl UseCase for Disputed {
         let reference = paid(world).await;
         let (id, status) = ("dispute_1".to_owned(), "needs_response".to_owned());
         world.providers.records().page().dispute =
-            Some(Dispute { id, status, reason: None, amount: None, respond_by: None });
+            Some(Dispute { id, status, reason: None, amount: None, respond_by: None, withdrawn: None });
         Self(reference)
     }
 

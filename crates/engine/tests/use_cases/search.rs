@@ -75,6 +75,7 @@ async fn a_payment_is_found_by_its_dispute_and_a_transfer_by_the_end_of_its_acco
         reason: None,
         amount: None,
         respond_by: None,
+        withdrawn: None,
     };
     world.providers.records().page().dispute = Some(dispute);
     tokio::time::sleep(std::time::Duration::from_hours(25)).await;

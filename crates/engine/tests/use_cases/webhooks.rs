@@ -333,6 +333,7 @@ async fn an_event_that_only_names_its_object_finds_its_payment_at_the_provider()
             reason: None,
             amount: None,
             respond_by: None,
+            withdrawn: None,
         });
     }
     world.webhook(INTENTS, &naming("evt_1", "dispute of page_1")).await.unwrap();

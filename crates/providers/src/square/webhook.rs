@@ -3,7 +3,7 @@
 use data_encoding::BASE64;
 use serde::de::DeserializeOwned;
 use tollgate_domain::{
-    Timestamp,
+    Minor, Timestamp,
     transaction::{Dispute, DisputeReport},
 };
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
@@ -66,15 +66,26 @@ fn dispute(notice: WebhookNotice, data: Option<EventData>) -> Result<WebhookNoti
 /// A dispute as the domain sees it.
 pub(super) fn told(dispute: EventDispute, id: String) -> DisputeReport {
     let (amount, currency) = dispute.amount_money.map(|money| (money.amount, money.currency)).unzip();
+    let status = dispute.state.unwrap_or_default();
     DisputeReport {
         dispute: Dispute {
             id,
-            status: dispute.state.unwrap_or_default(),
+            withdrawn: if is_withdrawn(&status) { amount } else { Some(Minor::ZERO) },
+            status,
             reason: dispute.reason,
             amount,
             respond_by: dispute.due_at.and_then(|due| moment(&due)),
         },
         currency: currency.map(|currency| currency.to_ascii_uppercase()),
+    }
+}
+
+/// Whether the provider has the money, or the customer. It shows no more of a dispute's money than its state.
+fn is_withdrawn(state: &str) -> bool {
+    match state {
+        "INQUIRY_EVIDENCE_REQUIRED" | "INQUIRY_PROCESSING" | "INQUIRY_CLOSED" | "WON" => false,
+        // A state from the future is not money back.
+        _ => true,
     }
 }
 

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     failure::{Code, refused, unknown, unsent},
-    retry::{ApiCall, AttemptResult},
+    retry::{ApiCall, AttemptResult, CallSession},
 };
 
 /// Whom to ask, and in which version.
@@ -25,6 +25,25 @@ pub(super) struct ApiClient<'a> {
     pub(super) version: &'a str,
     /// The connected account that calls are for, if not the key's own.
     account: Option<&'a str>,
+}
+
+/// The keys that one thing is made under, one after the other: each but the last may be spent.
+const KEY_ENDS: [&str; 3] = ["", "-2", "-3"];
+
+/// What became of a request under a key.
+pub(super) enum Keyed<T> {
+    Answer(T),
+    /// The provider has kept a server error as the answer of this key, and repeats it however often it is asked.
+    Spent,
+}
+
+impl<T> Keyed<T> {
+    pub(super) fn map<U>(self, read: impl FnOnce(T) -> U) -> Keyed<U> {
+        match self {
+            Self::Answer(answer) => Keyed::Answer(read(answer)),
+            Self::Spent => Keyed::Spent,
+        }
+    }
 }
 
 impl<'a> ApiClient<'a> {
@@ -37,16 +56,23 @@ impl<'a> ApiClient<'a> {
         Self { account: None, ..self }
     }
 
-    /// Makes something for an order, once.
-    pub(super) fn create(
+    /// Makes something for an order that nobody can pay before it is answered, so that another key does no harm where one is
+    /// spent.
+    pub(super) async fn create<T: DeserializeOwned>(
         self,
+        calls: &mut CallSession<'_>,
         operation: &'static str,
         path: &str,
         form: Form,
         order: &CardOrder,
-    ) -> Result<ApiCall, CallError> {
-        let call = self.post(operation, path, form, Some(format!("{}-prepare", order.provider_key())))?;
-        Ok(ApiCall { makes: true, ..call })
+    ) -> Result<T, CallError> {
+        for key in keys(&format!("{}-prepare", order.provider_key())) {
+            let call = self.post(operation, path, form.clone(), Some(key))?;
+            if let Keyed::Answer(made) = calls.run(&ApiCall { makes: true, ..call }, interpret_keyed).await? {
+                return Ok(made);
+            }
+        }
+        Err(every_key_spent())
     }
 
     /// Changes something that exists.
@@ -94,6 +120,25 @@ impl<'a> ApiClient<'a> {
         }
         Ok(headers)
     }
+}
+
+/// A key, and those that take its place once it is spent.
+pub(super) fn keys(first: &str) -> impl Iterator<Item = String> {
+    KEY_ENDS.into_iter().map(move |end| format!("{first}{end}"))
+}
+
+pub(super) fn every_key_spent() -> CallError {
+    unknown("the provider repeats a server error")
+}
+
+/// The same for a request with a key.
+pub(super) fn interpret_keyed<T: DeserializeOwned>(answer: &Answer) -> AttemptResult<Keyed<T>> {
+    if answer.status.is_server_error() && answer.header("idempotent-replayed") == Some("true") {
+        let word = format!("error {}, repeated", answer.status.as_u16());
+        return AttemptResult { word, ..AttemptResult::ok(Keyed::Spent) };
+    }
+    let AttemptResult { outcome, again, word } = interpret(answer);
+    AttemptResult { outcome: outcome.map(Keyed::Answer), again, word }
 }
 
 /// What an answer means. The provider's own word on whether to try again goes before ours.

@@ -3,16 +3,16 @@
 use form_urlencoded::Serializer;
 
 /// A form being written.
-pub(super) struct Form(Serializer<'static, String>);
+#[derive(Clone)]
+pub(super) struct Form(String);
 
 impl Form {
     pub(super) fn new() -> Self {
-        Self(Serializer::new(String::new()))
+        Self(String::new())
     }
 
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
-        self.0.append_pair(name, value);
-        self
+    pub(super) fn with(self, name: &str, value: &str) -> Self {
+        Self(Serializer::for_suffix(self.0, 0).append_pair(name, value).finish())
     }
 
     /// Leaves out what there is not. An empty text would unset the field, so it is left out too.
@@ -31,8 +31,8 @@ impl Form {
         self
     }
 
-    pub(super) fn finish(mut self) -> String {
-        self.0.finish()
+    pub(super) fn finish(self) -> String {
+        self.0
     }
 }
 

@@ -7,7 +7,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{CallError, Rejection, RejectionKind};
 
 use super::{
-    call::{ApiClient, interpret},
+    call::{ApiClient, Keyed, every_key_spent, interpret_keyed},
     read, request, status,
     types::Intent,
 };
@@ -29,21 +29,25 @@ pub(super) async fn act(
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     let rejection = match send(calls, api, order, intent, action, Some(action.id.to_string())).await {
-        Err(CallError::Rejected(rejection)) if speaks_of_state(&rejection) => rejection,
-        other => return other,
+        Ok(Keyed::Answer(report)) => return Ok(report),
+        Ok(Keyed::Spent) => None,
+        Err(CallError::Rejected(rejection)) if speaks_of_state(&rejection) => Some(rejection),
+        Err(error) => return Err(error),
     };
     let seen = read(calls, api, intent).await.map_err(still_in_doubt)?;
     if !matches!(seen.provider_status, ProviderStatus::Authorized { .. }) {
         return Ok(seen);
     }
-    if rejection.kind != RejectionKind::State {
-        return Err(CallError::Rejected(rejection));
+    if let Some(rejection) = rejection.as_ref().filter(|rejection| rejection.kind != RejectionKind::State) {
+        return Err(CallError::Rejected(rejection.clone()));
     }
-    // It is held, and yet its state was in the way: the key repeats a refusal of an earlier moment. What is captured or released
-    // cannot be so twice, so it needs no key.
+    // It is held, and yet its state was in the way, or the key is spent: the key repeats an answer of an earlier moment. What is
+    // captured or released cannot be so twice, so it needs no key.
     match send(calls, api, order, intent, action, None).await {
-        Err(CallError::Rejected(_)) => Err(CallError::Rejected(rejection)),
-        other => other,
+        Ok(Keyed::Answer(report)) => Ok(report),
+        Ok(Keyed::Spent) => Err(every_key_spent()),
+        Err(CallError::Rejected(later)) => Err(CallError::Rejected(rejection.unwrap_or(later))),
+        Err(error) => Err(error),
     }
 }
 
@@ -59,7 +63,7 @@ async fn send(
     intent: &str,
     action: &HoldAction,
     key: Option<String>,
-) -> Result<ProviderReport, CallError> {
+) -> Result<Keyed<ProviderReport>, CallError> {
     let call = match action.kind {
         HoldActionKind::Capture => {
             let form = request::capture(action.amounts(&order.fee).total_debit);
@@ -70,6 +74,6 @@ async fn send(
             api.post("payment_intents.cancel", &path, request::void(), key)?
         }
     };
-    let intent = calls.run(&call, interpret::<Intent>).await?;
-    Ok(status::intent_report(&intent))
+    let intent = calls.run(&call, interpret_keyed::<Intent>).await?;
+    Ok(intent.map(|intent| status::intent_report(&intent)))
 }

@@ -58,10 +58,6 @@ pub(super) struct NextAction {
 pub(super) struct Charge {
     pub(super) status: Option<String>,
     pub(super) captured: Option<bool>,
-    #[serde(default, deserialize_with = "maybe_minor")]
-    pub(super) amount: Option<Minor>,
-    #[serde(default, deserialize_with = "maybe_minor")]
-    pub(super) amount_captured: Option<Minor>,
     #[serde(default)]
     pub(super) disputed: bool,
     pub(super) payment_method_details: Option<MethodDetails>,
@@ -103,7 +99,6 @@ pub(super) struct Refund {
     pub(super) status: Option<String>,
     pub(super) failure_reason: Option<String>,
     pub(super) pending_reason: Option<String>,
-    pub(super) balance_transaction: Option<Named>,
     pub(super) metadata: Option<Metadata>,
 }
 
@@ -122,7 +117,38 @@ pub(super) struct Dispute {
     #[serde(default, deserialize_with = "maybe_minor")]
     pub(super) amount: Option<Minor>,
     pub(super) currency: Option<String>,
+    pub(super) balance_transactions: Option<Vec<BalanceTransaction>>,
     pub(super) evidence_details: Option<EvidenceDetails>,
+}
+
+/// What was taken from the account's balance or, where the amount is positive, given back to it.
+#[derive(Deserialize)]
+pub(super) struct BalanceTransaction {
+    amount: i64,
+    currency: String,
+}
+
+impl Dispute {
+    pub(super) fn withdrawn(&self) -> Option<Minor> {
+        withdrawn(self.balance_transactions.as_deref()?, self.amount, self.currency.as_deref())
+    }
+}
+
+impl EventObject {
+    pub(super) fn withdrawn(&self) -> Option<Minor> {
+        withdrawn(self.balance_transactions.as_deref()?, self.amount, self.currency.as_deref())
+    }
+}
+
+/// What a dispute about `amount` has taken and not given back. An account that settles in another currency was charged in that
+/// one, at the rates of two days: there only counts whether it was given back.
+fn withdrawn(all: &[BalanceTransaction], amount: Option<Minor>, currency: Option<&str>) -> Option<Minor> {
+    if all.iter().all(|one| Some(one.currency.as_str()) == currency) {
+        let net = all.iter().fold(0_i64, |sum, one| sum.saturating_sub(one.amount));
+        return Minor::new(net.max(0).unsigned_abs());
+    }
+    let balance = all.iter().fold(0_i64, |sum, one| sum.saturating_add(one.amount.signum()));
+    if balance < 0 { amount } else { Some(Minor::ZERO) }
 }
 
 #[derive(Deserialize)]
@@ -248,9 +274,10 @@ pub(super) struct EventObject {
     pub(super) id: String,
     #[serde(default, deserialize_with = "maybe_minor")]
     pub(super) amount: Option<Minor>,
-    pub(super) currency: Option<String>,
     pub(super) status: Option<String>,
     pub(super) reason: Option<String>,
+    pub(super) currency: Option<String>,
+    pub(super) balance_transactions: Option<Vec<BalanceTransaction>>,
     pub(super) evidence_details: Option<EvidenceDetails>,
     pub(super) client_reference_id: Option<String>,
     pub(super) metadata: Option<Metadata>,
@@ -278,6 +305,32 @@ impl Named {
         match self {
             Self::Whole { metadata: Some(metadata), .. } => metadata.tollgate_reference.as_deref(),
             Self::Whole { metadata: None, .. } | Self::Id(_) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_taken_less_what_was_given_back() {
+        for (moved, expected) in [
+            (&[][..], 0),
+            (&[(-700, "eur")], 700),
+            (&[(-700, "eur"), (700, "eur")], 0),
+            (&[(-700, "eur"), (200, "eur")], 500),
+            (&[(700, "eur")], 0),
+            // In the account's own currency, at the rates of two days.
+            (&[(-820, "usd")], 700),
+            (&[(-820, "usd"), (790, "usd")], 0),
+        ] {
+            let transaction = |(amount, code): &(i64, &str)| BalanceTransaction {
+                amount: *amount,
+                currency: (*code).to_owned(),
+            };
+            let all: Vec<_> = moved.iter().map(transaction).collect();
+            assert_eq!(withdrawn(&all, Minor::new(700), Some("eur")), Minor::new(expected), "{moved:?}");
         }
     }
 }

@@ -120,6 +120,7 @@ fn named(notice: WebhookNotice, kind: Kind, id: String) -> WebhookNotice {
 /// What an object says about the payment it belongs to. Its amounts are not looked at: they may be in the buyer's currency,
 /// and are read from the provider anyway.
 pub(super) fn about(notice: WebhookNotice, kind: Kind, object: EventObject) -> WebhookNotice {
+    let withdrawn = object.withdrawn();
     let of_intent = object.payment_intent.as_ref().and_then(Named::reference).map(str::to_owned);
     let reference = object.metadata.and_then(|metadata| metadata.tollgate_reference);
     let reference = object.client_reference_id.or(reference).or(of_intent);
@@ -146,6 +147,7 @@ pub(super) fn about(notice: WebhookNotice, kind: Kind, object: EventObject) -> W
         Kind::Dispute => {
             let dispute = Some(DisputeReport {
                 dispute: Dispute {
+                    withdrawn,
                     id: object.id,
                     status: object.status.unwrap_or_default(),
                     reason: object.reason,

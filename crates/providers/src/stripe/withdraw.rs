@@ -8,7 +8,7 @@ use tollgate_domain::{
 use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
-    call::{ApiClient, interpret},
+    call::{ApiClient, Keyed, every_key_spent, interpret, interpret_keyed},
     form::Form,
     is_session, read, request, status,
     types::{Intent, Made, MadeList, Session},
@@ -41,19 +41,23 @@ pub(super) async fn withdraw(
         }
     }
     let key = format!("{}-withdraw", order.provider_key());
-    let rejection = match close(calls, api, id, Some(key)).await {
+    let error = match close(calls, api, id, Some(key)).await {
+        Ok(Keyed::Answer(report)) => return Ok(report),
+        Ok(Keyed::Spent) => every_key_spent(),
         Err(error) if is_about_state(&error) => error,
-        other => return other,
+        Err(error) => return Err(error),
     };
     let seen = read(calls, api, id).await?;
     if !is_payable(&seen.provider_status) {
         return Ok(seen);
     }
-    // It can still be paid, and yet would not be closed: the key repeats a refusal of an earlier moment, when the
-    // payment was under way. Closing does no harm twice, so it needs no key.
+    // It can still be paid, and yet would not be closed: the key repeats an answer of an earlier moment, when the
+    // payment was under way or the provider in trouble. Closing does no harm twice, so it needs no key.
     match close(calls, api, id, None).await {
-        Err(error) if is_about_state(&error) => Err(rejection),
-        other => other,
+        Ok(Keyed::Answer(report)) => Ok(report),
+        Ok(Keyed::Spent) => Err(error),
+        Err(later) if is_about_state(&later) => Err(error),
+        Err(later) => Err(later),
     }
 }
 
@@ -101,20 +105,20 @@ async fn close(
     api: ApiClient<'_>,
     id: &str,
     key: Option<String>,
-) -> Result<ProviderReport, CallError> {
+) -> Result<Keyed<ProviderReport>, CallError> {
     if !is_id(id) {
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     if is_session(id) {
         let path = format!("checkout/sessions/{id}/expire");
         let call = api.post("checkout.sessions.expire", &path, request::session_query(), key)?;
-        let session = calls.run(&call, interpret::<Session>).await?;
-        return Ok(status::session_report(&session));
+        let session = calls.run(&call, interpret_keyed::<Session>).await?;
+        return Ok(session.map(|session| status::session_report(&session)));
     }
     let path = format!("payment_intents/{id}/cancel");
     let call = api.post("payment_intents.cancel", &path, request::cancel(), key)?;
-    let intent = calls.run(&call, interpret::<Intent>).await?;
-    Ok(status::intent_report(&intent))
+    let intent = calls.run(&call, interpret_keyed::<Intent>).await?;
+    Ok(intent.map(|intent| status::intent_report(&intent)))
 }
 
 /// The wire has no code of its own for a session that cannot be expired.

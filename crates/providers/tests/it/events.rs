@@ -106,7 +106,8 @@ fn every_stripe_event() {
 
     let dispute = json!({ "id": "dp_1", "amount": 7, "currency": "usd", "charge": { "id": "ch_1" },
         "payment_intent": "pi_1", "reason": "fraudulent", "status": "lost", "metadata": {},
-        "evidence_details": { "due_by": 1_790_000_000, "has_evidence": false } });
+        "evidence_details": { "due_by": 1_790_000_000, "has_evidence": false },
+        "balance_transactions": [{ "amount": -7, "currency": "usd", "fee": 1_500, "net": -1_507 }] });
     for kind in [
         "charge.dispute.created",
         "charge.dispute.updated",
@@ -120,6 +121,7 @@ fn every_stripe_event() {
             reason: Some("fraudulent".to_owned()),
             amount: Some(minor(7)),
             respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
+            withdrawn: Some(minor(7)),
         };
         let told = DisputeReport { dispute: dispute_told, currency: Some("USD".to_owned()) };
         let expected = WebhookNotice {
@@ -254,6 +256,7 @@ fn every_square_event() {
             reason: Some("NO_KNOWLEDGE".to_owned()),
             amount: Some(minor(7)),
             respond_by: Some(Timestamp::from_unix_millis(1_795_996_799_999)),
+            withdrawn: Some(minor(7)),
         };
         let told = DisputeReport { dispute: dispute_told, currency: Some("USD".to_owned()) };
         let expected = WebhookNotice {

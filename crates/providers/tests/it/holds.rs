@@ -68,6 +68,38 @@ async fn what_is_held_is_captured_in_part_once_and_the_rest_is_no_refund() {
     }
 }
 
+/// It has the amount that the capture released, and no balance transaction yet.
+#[tokio::test]
+async fn a_refund_in_the_dashboard_is_seen_whatever_was_released_before() {
+    let world = start().await;
+    let [(cards, provider, order, payment, place), _] = held(&world).await;
+    let part = hold_action(Capture, Some(1_000));
+    cards.act_on_hold(provider, &order, &payment, &part).await.outcome.unwrap();
+    world.control("POST", "stripe/balances/available/drain", json!({})).await;
+    world.control("POST", &format!("{place}/{payment}/refund"), json!({ "amount": 1_030 })).await;
+    let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+    assert_eq!(seen.refunds.iter().map(|refund| refund.total.get()).collect::<Vec<_>>(), [1_030]);
+}
+
+/// Stripe repeats a server error for a key once the request was begun: whether it was done is found by reading.
+#[tokio::test]
+async fn a_server_error_that_the_key_keeps_is_not_the_end_of_a_hold() {
+    let world = start().await;
+    for (kind, operation, ended) in [
+        (Capture, "payment_intents.capture", ProviderStatus::Succeeded),
+        (Void, "payment_intents.cancel", ProviderStatus::Canceled),
+    ] {
+        for fault in ["error_kept", "error_kept_after"] {
+            let [(cards, provider, order, payment, _), _] = held(&world).await;
+            world.fault("stripe", operation, fault, 1).await;
+            let action = hold_action(kind, (kind == Capture).then_some(500));
+            let seen = cards.act_on_hold(provider, &order, &payment, &action).await.outcome.unwrap();
+            assert_eq!(seen.provider_status, ended, "{fault}");
+            assert_eq!(seen.amount, Some(minor(if kind == Capture { 515 } else { 2_060 })), "{fault}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn all_of_it_is_captured_with_the_fee_on_top() {
     let world = start().await;

@@ -27,6 +27,38 @@ async fn paid(world: &World) -> [(&dyn Cards, &Provider, CardOrder, String); 2] 
     ]
 }
 
+/// Stripe repeats a server error for a key once the request was begun: the refund is found, or made under another key.
+#[tokio::test]
+async fn a_server_error_that_the_key_keeps_is_not_the_end_of_a_refund() {
+    let world = start().await;
+    for (number, fault) in [(1, "error_kept"), (2, "error_kept_after")] {
+        let [(cards, provider, order, payment), _] = paid(&world).await;
+        world.fault("stripe", "refunds.create", fault, 1).await;
+        let part = refund(number, 500, 15);
+        let made = cards.refund(provider, &order, &payment, &part).await.outcome.unwrap();
+        assert_eq!((made.reference, made.status), (Some(part.id), RefundStatus::Succeeded), "{fault}");
+        // Asked again, whoever lost this answer learns the same.
+        let again = cards.refund(provider, &order, &payment, &part).await.outcome.unwrap();
+        assert_eq!(again.id, made.id, "{fault}");
+        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        assert_eq!((seen.refunds.len(), given_back(&seen)), (1, 515), "{fault}");
+    }
+}
+
+#[tokio::test]
+async fn a_refund_without_funds_waits_for_them() {
+    let world = start().await;
+    let [(cards, provider, order, payment), _] = paid(&world).await;
+    world.control("POST", "stripe/balances/available/drain", json!({})).await;
+    let made = cards.refund(provider, &order, &payment, &refund(1, 500, 15)).await.outcome.unwrap();
+    let code = made.failure.map(|failure| failure.code);
+    assert_eq!((made.status, code.as_deref()), (RefundStatus::Pending, Some("provider_funds")));
+    world.control("POST", "stripe/balances/available/fill", json!({})).await;
+    let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+    assert_eq!((seen.refunds.len(), seen.refunds[0].status), (1, RefundStatus::Succeeded));
+    assert_eq!(seen.refunds[0].failure, None);
+}
+
 #[tokio::test]
 async fn a_refund_is_made_once_and_recognized() {
     let world = start().await;

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tollgate_domain::card::{ProviderReport, ProviderStatus};
+use tollgate_domain::transaction::DisputeStage;
 use tollgate_domain::{Currency, Flow};
 use tollgate_engine::ports::{CallError, Component, Preparing, RejectionKind, Subject};
 
@@ -297,6 +298,39 @@ async fn what_a_failed_preparation_has_made_is_taken_back() {
     }
 }
 
+/// Stripe repeats a server error for a key once the request was begun. What nobody was told of cannot be paid, so that it is
+/// made under another key.
+#[tokio::test]
+async fn a_server_error_that_the_key_keeps_is_not_the_end_of_a_preparation() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    for (flow, operation) in [
+        (Flow::PaymentComponent, "payment_intents.create"),
+        (Flow::HostedCheckout, "checkout.sessions.create"),
+    ] {
+        for fault in ["error_kept", "error_kept_after"] {
+            let order = order(flow);
+            world.fault("stripe", operation, fault, 1).await;
+            let made = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
+            let again = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
+            assert_eq!(again.object, made.object, "{operation} {fault}");
+            // It is taken back under a key that is spent, too.
+            let close = if flow == Flow::HostedCheckout {
+                "checkout.sessions.expire"
+            } else {
+                "payment_intents.cancel"
+            };
+            world.fault("stripe", close, fault, 1).await;
+            let seen = cards.withdraw(&world.stripe, &order, &made.object).await.outcome.unwrap();
+            assert_eq!(seen.provider_status, ProviderStatus::Canceled, "{operation} {fault}");
+        }
+    }
+    // Where every key is spent, the outcome stays unknown.
+    world.fault("stripe", "payment_intents.create", "error_kept", 9).await;
+    let lost = cards.prepare(&world.stripe, &order(Flow::PaymentComponent)).await;
+    assert!(matches!(lost.outcome, Err(tollgate_engine::ports::CallError::Unknown(_))), "{lost:?}");
+}
+
 #[tokio::test]
 async fn a_dispute_is_read_as_it_stands() {
     let world = start().await;
@@ -329,6 +363,38 @@ async fn a_dispute_is_read_as_it_stands() {
     assert_eq!(read().await.id, second["id"].as_str().unwrap());
     let first = cards.dispute(&world.stripe, &id, Some(&opened.id)).await.outcome.unwrap().unwrap().dispute;
     assert_eq!((first.id, first.status.as_str()), (opened.id, "lost"));
+}
+
+/// A dispute's word is not its money: that is read from what was withdrawn and reinstated.
+#[tokio::test]
+async fn what_a_dispute_has_taken_is_read_from_its_balance_transactions() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    let disputed = async |body: serde_json::Value| {
+        let id = cards.prepare(&world.stripe, &order(Flow::PaymentComponent)).await.outcome.unwrap().object;
+        world.confirm(&id, "pm_card_visa").await.expect(200);
+        let made = world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), body).await;
+        (id, made["id"].as_str().unwrap().to_owned())
+    };
+    let read = async |id: &str| cards.dispute(&world.stripe, id, None).await.outcome.unwrap().unwrap();
+    for (body, withdrawn, stage) in [
+        (json!({ "status": "prevented" }), 0, DisputeStage::Returned),
+        (json!({ "status": "prevented", "withdraws": true }), 2_000, DisputeStage::Lost),
+        (json!({ "status": "warning_needs_response" }), 0, DisputeStage::Inquiry),
+        (json!({}), 2_000, DisputeStage::Open),
+    ] {
+        let (id, _) = disputed(body.clone()).await;
+        let dispute = read(&id).await;
+        assert_eq!((dispute.withdrawn, dispute.stage()), (Some(minor(withdrawn)), stage), "{body}");
+    }
+    let (id, dispute) = disputed(json!({})).await;
+    let end = json!({ "status": "won", "reinstates": false });
+    world.control("POST", &format!("stripe/disputes/{dispute}/close"), end).await;
+    let won = read(&id).await;
+    assert_eq!((won.status.as_str(), won.withdrawn, won.is_closed()), ("won", Some(minor(2_000)), false));
+    world.control("POST", &format!("stripe/disputes/{dispute}/reinstate"), json!({})).await;
+    let back = read(&id).await;
+    assert_eq!((back.status.as_str(), back.withdrawn, back.is_closed()), ("won", Some(minor(0)), true));
 }
 
 fn now_millis() -> i64 {

@@ -38,6 +38,7 @@ fn api_key(api: &Api<ModernTreasury>, request: &ApiRequest) -> Option<String> {
 
 impl Provider for ModernTreasury {
     const WIRE: Wire = Wire::ModernTreasury;
+    const KEY_KEPT_SECONDS: Option<i64> = Some(24 * 60 * 60);
     type State = ModernTreasuryState;
     type Call = Call;
     type Error = ModernTreasuryError;
@@ -51,8 +52,7 @@ impl Provider for ModernTreasury {
         let context = Context::new(api.services(), is_live);
         // Only what makes something keeps its answer, per API key and whatever it was that was made.
         let given = request.header("idempotency-key").filter(|_| request.parts.method == Method::POST);
-        let kept_under =
-            given.map(|given| api.state().current_key(&format!("{api_key} {given}"), context.seconds()));
+        let kept_under = given.map(|given| format!("{api_key} {given}"));
         let (id, key, query) = (request.id.clone(), given.map(str::to_owned), request.query());
         let call = Call { id, key, body, query, context };
         Ok(ReadCall { call, key: kept_under, fingerprint: String::new() })

@@ -13,13 +13,11 @@ use super::error::ModernTreasuryError;
 use super::objects::{PaymentOrder, Return, Reversal};
 use crate::api::ApiState;
 use crate::calendar;
-use crate::collection::{Collection, Kept};
+use crate::collection::Collection;
 use crate::config::Config;
 use crate::services::Services;
 use crate::webhooks::WebhookEvent;
 
-/// How long the answer to a key is kept.
-const KEY_LASTS_SECONDS: i64 = 24 * 60 * 60;
 /// The longest an order can be told to wait for its end, so that its time can always be named.
 const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
 
@@ -31,13 +29,8 @@ pub(crate) struct ModernTreasuryState {
     pub(super) reversals: Collection<Reversal>,
     /// Orders that reach their end by themselves, by when.
     pub(super) due: BTreeSet<(Instant, String)>,
-    /// When each idempotency key was first seen, in seconds since 1970.
-    keys: Collection<i64>,
     outbox: Vec<WebhookEvent>,
 }
-
-/// When an idempotency key was first seen.
-impl Kept for i64 {}
 
 /// What a change happens in.
 #[derive(Debug, Clone)]
@@ -51,11 +44,6 @@ impl Context {
     pub(crate) fn new(services: &Arc<Services>, is_live: bool) -> Self {
         Self { services: Arc::clone(services), now: calendar::rfc3339(), is_live }
     }
-
-    /// The provider's time, which tests can move.
-    pub(super) fn seconds(&self) -> i64 {
-        calendar::unix_seconds().saturating_add(self.services.skew_seconds())
-    }
 }
 
 impl ApiState for ModernTreasuryState {
@@ -66,7 +54,6 @@ impl ApiState for ModernTreasuryState {
             returns: Collection::new(objects_max),
             reversals: Collection::new(objects_max),
             due: BTreeSet::new(),
-            keys: Collection::new(objects_max),
             outbox: Vec::new(),
         }
     }
@@ -77,14 +64,6 @@ impl ApiState for ModernTreasuryState {
 }
 
 impl ModernTreasuryState {
-    /// The name under which the answer to a key is kept: another one once the key has been forgotten.
-    pub(super) fn current_key(&mut self, key: &str, now: i64) -> String {
-        let known = self.keys.get_owned(key).filter(|first| now.saturating_sub(*first) < KEY_LASTS_SECONDS);
-        let first = known.unwrap_or(now);
-        self.keys.put(key, first);
-        format!("{key} since {first}")
-    }
-
     pub(super) fn order(&self, id: &str) -> Result<PaymentOrder, ModernTreasuryError> {
         self.orders.get_owned(id).ok_or_else(|| ModernTreasuryError::not_found("Payment order"))
     }

@@ -25,6 +25,17 @@ fn shown(id: &str) -> Value {
     json!({
         "id": id,
         "object": "account",
+        "business_profile": {
+            "mcc": "5734",
+            "minority_owned_business_designation": null,
+            "name": "Simulator",
+            "specified_commercial_transactions_act_url": null,
+            "support_address": null,
+            "support_email": null,
+            "support_phone": null,
+            "support_url": null,
+            "url": null,
+        },
         "business_type": "company",
         "capabilities": { "card_payments": "active", "transfers": "active" },
         "charges_enabled": true,

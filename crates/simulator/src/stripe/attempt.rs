@@ -6,7 +6,6 @@ use super::disputes;
 use super::error::StripeError;
 use super::method_types::{self, Timing};
 use super::objects::{Charge, Intent, Method, Status};
-use super::refunds;
 use super::state::{Context, StripeState};
 use crate::card::{Behavior, Reason};
 use crate::config::Wire;
@@ -54,7 +53,7 @@ pub(super) fn attempt(
         Behavior::Dispute => {
             let intent = approve(state, context, intent, method);
             if intent.status == Status::Succeeded {
-                disputes::open(state, context, &intent.id, "fraudulent")?;
+                disputes::open(state, context, &intent.id, "fraudulent", ("needs_response", None))?;
             }
             Ok(intent)
         }
@@ -226,10 +225,6 @@ pub(super) fn capture(state: &mut StripeState, context: &Context, mut intent: In
         charge.captured = true;
         charge.amount_captured = amount;
         state.emit(context, "charge.captured", charge.json());
-        if amount < charge.amount {
-            let rest = charge.amount - amount;
-            refunds::release(state, context, &mut charge, rest, None);
-        }
         state.charges.put(&charge.id.clone(), charge);
     }
     intent.status = Status::Succeeded;
@@ -261,7 +256,6 @@ fn new_charge(context: &Context, intent: &Intent, method: &Method, status: &'sta
         intent: intent.id.clone(),
         status,
         amount_captured: 0,
-        released: 0,
         captured: false,
         created: context.now,
         currency: intent.currency.clone(),

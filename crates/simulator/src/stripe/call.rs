@@ -114,6 +114,7 @@ pub(crate) struct Stripe;
 
 impl Provider for Stripe {
     const WIRE: Wire = Wire::Stripe;
+    const KEY_KEPT_SECONDS: Option<i64> = Some(24 * 60 * 60);
     type State = StripeState;
     type Call = Call;
     type Error = StripeError;

@@ -5,28 +5,38 @@ use serde_json::{Map, Value};
 use super::call::Call;
 use super::error::StripeError;
 use super::list;
-use super::objects::Dispute;
+use super::objects::{Dispute, Movement};
 use super::refunds::charge_of;
 use super::state::{Context, StripeState};
 
-/// Contests an intent's charge: the money is withdrawn at once.
+/// Nothing is decided yet.
+const OPEN: [&str; 4] = ["needs_response", "under_review", "warning_needs_response", "warning_under_review"];
+
+/// How a dispute begins, and whether its money is withdrawn at once.
+const BEGINNINGS: [(&str, bool); 3] =
+    [("needs_response", true), ("warning_needs_response", false), ("prevented", false)];
+
+/// Contests an intent's charge. `withdraws`: whether the money is taken at once, where that does not follow from the status.
 pub(super) fn open(
     state: &mut StripeState,
     context: &Context,
     intent: &str,
     reason: &str,
+    (status, withdraws): (&str, Option<bool>),
 ) -> Result<Value, StripeError> {
     let mut charge = charge_of(state, intent)?;
-    let is_open = |dispute: &Dispute| matches!(dispute.status, "needs_response" | "under_review");
+    let beginning = BEGINNINGS.into_iter().find(|(beginning, _)| *beginning == status);
+    let (status, usually_withdraws) =
+        beginning.ok_or_else(|| StripeError::invalid(format!("No dispute begins as {status}.")))?;
     if state
         .disputes
         .labeled(Some(&charge.id))
-        .any(|dispute| dispute.charge == charge.id && is_open(&dispute))
+        .any(|dispute| dispute.charge == charge.id && OPEN.contains(&dispute.status))
     {
         return Err(StripeError::invalid(format!("Charge {} is already disputed.", charge.id)));
     }
     charge.disputed = true;
-    let dispute = Dispute {
+    let mut dispute = Dispute {
         id: context.id("dp_"),
         amount: charge.amount_captured,
         charge: charge.id.clone(),
@@ -34,23 +44,31 @@ pub(super) fn open(
         currency: charge.currency.clone(),
         intent: intent.to_owned(),
         reason: reason.to_owned(),
-        status: "needs_response",
+        status,
+        movements: Vec::new(),
     };
     state.charges.put(&charge.id.clone(), charge);
+    if withdraws.unwrap_or(usually_withdraws) {
+        let (id, amount) = (context.id("txn_"), -dispute.amount);
+        dispute.movements.push(Movement { id, amount, created: context.now });
+    }
     state.disputes.put(&dispute.id, dispute.clone());
     state.emit(context, "charge.dispute.created", dispute.json());
-    state.emit(context, "charge.dispute.funds_withdrawn", dispute.json());
+    if dispute.is_withdrawn() {
+        state.emit(context, "charge.dispute.funds_withdrawn", dispute.json());
+    }
     Ok(dispute.json())
 }
 
 /// The merchant has sent its evidence, and the issuer looks at it.
 pub(super) fn review(state: &mut StripeState, context: &Context, id: &str) -> Result<Value, StripeError> {
     let mut dispute = find(state, id)?;
-    if dispute.status != "needs_response" {
-        return Err(StripeError::invalid(format!("The dispute is {} already.", dispute.status)));
-    }
     let before = status_before(&dispute);
-    dispute.status = "under_review";
+    dispute.status = match dispute.status {
+        "needs_response" => "under_review",
+        "warning_needs_response" => "warning_under_review",
+        other => return Err(StripeError::invalid(format!("The dispute is {other} already."))),
+    };
     state.disputes.put(&dispute.id, dispute.clone());
     state.emit_change(context, "charge.dispute.updated", dispute.json(), Some(before));
     Ok(dispute.json())
@@ -85,23 +103,42 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
     })
 }
 
-/// Decides a dispute: `won` returns the money, `lost` does not.
+/// Decides a dispute: `won` gives the money back, at once or by [`reinstate`] later, `lost` does not. An inquiry ends with
+/// `warning_closed`.
 pub(super) fn close(
     state: &mut StripeState,
     context: &Context,
     id: &str,
-    won: bool,
+    (won, reinstates): (bool, bool),
 ) -> Result<Value, StripeError> {
     let mut dispute = find(state, id)?;
-    if !matches!(dispute.status, "needs_response" | "under_review") {
+    if !OPEN.contains(&dispute.status) {
         return Err(StripeError::invalid(format!("The dispute was {} already.", dispute.status)));
     }
     let before = status_before(&dispute);
-    dispute.status = if won { "won" } else { "lost" };
+    dispute.status = match (dispute.is_withdrawn(), won) {
+        (false, _) => "warning_closed",
+        (true, true) => "won",
+        (true, false) => "lost",
+    };
     state.disputes.put(&dispute.id, dispute.clone());
-    if won {
-        state.emit(context, "charge.dispute.funds_reinstated", dispute.json());
+    if dispute.status == "won" && reinstates {
+        reinstate(state, context, id)?;
     }
+    let dispute = find(state, id)?;
     state.emit_change(context, "charge.dispute.closed", dispute.json(), Some(before));
+    Ok(dispute.json())
+}
+
+/// The money of a dispute that was won comes back.
+pub(super) fn reinstate(state: &mut StripeState, context: &Context, id: &str) -> Result<Value, StripeError> {
+    let mut dispute = find(state, id)?;
+    if dispute.status != "won" || !dispute.is_withdrawn() {
+        return Err(StripeError::invalid("There is nothing to give back."));
+    }
+    let (id, amount) = (context.id("txn_"), dispute.amount);
+    dispute.movements.push(Movement { id, amount, created: context.now });
+    state.disputes.put(&dispute.id, dispute.clone());
+    state.emit(context, "charge.dispute.funds_reinstated", dispute.json());
     Ok(dispute.json())
 }

@@ -19,6 +19,7 @@ pub(crate) fn drive(
 ) -> Result<Value, StripeError> {
     let context = Context::without_call(services);
     let word = |name: &str| body.get(name).and_then(Value::as_str);
+    let flag = |name: &str| body.get(name).and_then(Value::as_bool);
     match (kind, action) {
         ("payment_intents", "authenticate") => {
             attempt::authenticated(state, &context, id, true).map(|intent| intent.json())
@@ -49,7 +50,8 @@ pub(crate) fn drive(
         }
         ("payment_intents", "lapse") => intents::lapse(state, &context, id).map(|intent| intent.json()),
         ("payment_intents", "dispute") => {
-            disputes::open(state, &context, id, word("reason").unwrap_or("fraudulent"))
+            let beginning = (word("status").unwrap_or("needs_response"), flag("withdraws"));
+            disputes::open(state, &context, id, word("reason").unwrap_or("fraudulent"), beginning)
         }
         ("checkout_sessions", "present") => {
             let amount = body.get("amount").and_then(Value::as_i64).unwrap_or_default();
@@ -84,7 +86,19 @@ pub(crate) fn drive(
             Ok(json!({ "id": id }))
         }
         ("disputes", "review") => disputes::review(state, &context, id),
-        ("disputes", "close") => disputes::close(state, &context, id, word("status") == Some("won")),
+        ("disputes", "close") => {
+            let end = (word("status") == Some("won"), flag("reinstates").unwrap_or(true));
+            disputes::close(state, &context, id, end)
+        }
+        ("disputes", "reinstate") => disputes::reinstate(state, &context, id),
+        ("balances", "drain") => {
+            state.is_drained = true;
+            Ok(json!({ "object": "balance", "is_drained": true }))
+        }
+        ("balances", "fill") => {
+            refunds::fill_balance(state, &context)?;
+            Ok(json!({ "object": "balance", "is_drained": false }))
+        }
         ("refunds", "succeed") => refunds::finish(state, &context, id, true).map(|refund| refund.json()),
         ("refunds", "fail") => refunds::finish(state, &context, id, false).map(|refund| refund.json()),
         _ => Err(StripeError::invalid(format!("There is no action {action} on {kind}."))),

@@ -9,7 +9,7 @@ use super::error::StripeError;
 use super::form::Params;
 use super::objects::{Intent, Status};
 use super::state::{Context, StripeState};
-use super::{list, method_types, methods, refunds};
+use super::{list, method_types, methods};
 
 /// Documented parameters of create and confirm that change nothing here.
 const IGNORED: &str = "error_on_requires_action mandate mandate_data[**] off_session \
@@ -21,6 +21,9 @@ const CREATE: &str = "amount currency automatic_payment_methods[enabled] \
     confirmation_method customer description metadata metadata[*] on_behalf_of payment_method \
     payment_method_data[**] payment_method_types[#] allowed_payment_method_types[#] receipt_email return_url setup_future_usage \
     statement_descriptor statement_descriptor_suffix transfer_data[**] transfer_group";
+
+/// Why an intent was canceled that nobody captured in time.
+const EXPIRED: &str = "expired";
 
 const CAPTURE_METHODS: [&str; 3] = ["automatic", "automatic_async", "manual"];
 
@@ -70,7 +73,7 @@ pub(super) fn new_intent(
     let capture_method = params.word("capture_method", &CAPTURE_METHODS)?;
     let capture_method = capture_method.unwrap_or_else(|| "automatic_async".to_owned());
     let is_manual = capture_method == "manual";
-    let method_types = method_types::taken(state, params, &currency, is_manual)?;
+    let method_types = method_types::taken(state, params, (amount, &currency), is_manual)?;
     let id = context.id("pi_");
     Ok(Intent {
         client_secret: format!("{id}_secret_{}", context.services.ids.letters(25)),
@@ -187,11 +190,10 @@ pub(super) fn cancel_intent(
     reason: Option<String>,
 ) -> Intent {
     let held = intent.latest_charge.as_ref().filter(|_| intent.status == Status::RequiresCapture);
-    if let Some(mut charge) = held.and_then(|id| state.charges.get_owned(id)) {
-        let lapsed = reason.as_deref() == Some("automatic");
-        let (rest, reason) = (charge.amount, lapsed.then_some("expired_uncaptured_charge"));
-        refunds::release(state, context, &mut charge, rest, reason);
-        state.charges.put(&charge.id.clone(), charge);
+    if reason.as_deref() == Some(EXPIRED)
+        && let Some(charge) = held.and_then(|id| state.charges.get_owned(id))
+    {
+        state.emit(context, "charge.expired", charge.json());
     }
     intent.status = Status::Canceled;
     intent.canceled_at = Some(context.now);
@@ -222,7 +224,7 @@ pub(super) fn capture(state: &mut StripeState, call: &Call) -> Result<Value, Str
 /// Nobody captured it in time.
 pub(super) fn lapse(state: &mut StripeState, context: &Context, id: &str) -> Result<Intent, StripeError> {
     let intent = held(state, id)?;
-    Ok(cancel_intent(state, context, intent, Some("automatic".to_owned())))
+    Ok(cancel_intent(state, context, intent, Some(EXPIRED.to_owned())))
 }
 
 /// An intent whose money is held.

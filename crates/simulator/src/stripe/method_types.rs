@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::amount::{too_large, too_small};
 use super::error::StripeError;
 use super::form::Params;
 use super::state::{Context, StripeState};
@@ -78,6 +79,25 @@ const NOT_PLAYED: [&str; 21] = [
 /// Methods whose money can be held until it is captured.
 const HOLDABLE: [&str; 6] = ["affirm", "afterpay_clearpay", "card", "cashapp", "klarna", "link"];
 
+/// What each of these pays: in which currency, and the least and the most in minor units. Others have no limit of their own here.
+const LIMITS: [(&str, &str, i64, i64); 5] = [
+    ("affirm", "usd", 5_000, 3_000_000),
+    ("afterpay_clearpay", "usd", 100, 400_000),
+    ("boleto", "brl", 500, 4_999_999),
+    ("konbini", "jpy", 120, 300_000),
+    ("oxxo", "mxn", 1_000, 1_000_000),
+];
+
+/// Whether a method pays this amount.
+fn check_limits(name: &str, amount: i64, currency: &str) -> Result<(), StripeError> {
+    let limit = LIMITS.into_iter().find(|(method, code, ..)| (*method, *code) == (name, currency));
+    match limit {
+        Some((_, _, least, _)) if amount < least => Err(too_small(least, currency, "amount")),
+        Some((_, _, _, most)) if amount > most => Err(too_large(most, currency, "amount")),
+        _ => Ok(()),
+    }
+}
+
 const fn of(
     name: &'static str,
     label: &'static str,
@@ -102,7 +122,7 @@ const EXCLUSIVE: [&str; 3] = [REQUIRED, "automatic_payment_methods", "payment_me
 pub(super) fn taken(
     state: &StripeState,
     params: &Params,
-    currency: &str,
+    (amount, currency): (i64, &str),
     is_manual: bool,
 ) -> Result<Vec<String>, StripeError> {
     let can_hold = |name: &str| !is_manual || HOLDABLE.contains(&name);
@@ -110,6 +130,7 @@ pub(super) fn taken(
     let fits = |kind: &MethodType| {
         kind.currency.is_none_or(|only| only == currency) && can_hold(kind.name) && is_on(kind.name)
     };
+    let pays = |kind: &MethodType| fits(kind) && check_limits(kind.name, amount, currency).is_ok();
     let (allowed, required) = (params.list(ALLOWED), params.list(REQUIRED));
     if !allowed.is_empty() {
         if let Some(other) = EXCLUSIVE.into_iter().find(|name| params.has(name)) {
@@ -122,8 +143,8 @@ pub(super) fn taken(
             }
         }
         let is_taken = |name: &str| match played(name) {
-            Some(kind) => fits(&kind),
-            None => can_hold(name) && is_on(name),
+            Some(kind) => pays(&kind),
+            None => can_hold(name) && is_on(name) && check_limits(name, amount, currency).is_ok(),
         };
         let taken: Vec<_> = allowed.into_iter().filter(|name| is_taken(name)).map(str::to_owned).collect();
         if taken.is_empty() {
@@ -135,7 +156,7 @@ pub(super) fn taken(
         return Ok(taken);
     }
     if required.is_empty() {
-        return Ok(PLAYED.into_iter().filter(fits).map(|kind| kind.name.to_owned()).collect());
+        return Ok(PLAYED.into_iter().filter(pays).map(|kind| kind.name.to_owned()).collect());
     }
     if let Some(name) = required.iter().find(|name| !can_hold(name)) {
         let message =
@@ -143,6 +164,7 @@ pub(super) fn taken(
         return Err(StripeError::invalid(message).param("capture_method"));
     }
     for name in &required {
+        check_limits(name, amount, currency)?;
         let refused = match played(name) {
             Some(kind) if fits(&kind) => continue,
             Some(_) if is_on(name) => format!(

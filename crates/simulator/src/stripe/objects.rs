@@ -12,7 +12,7 @@ mod session;
 use serde_json::{Value, json};
 
 pub(crate) use charge::Charge;
-pub(crate) use dispute::Dispute;
+pub(crate) use dispute::{Dispute, Movement};
 pub(crate) use domain::Domain;
 pub(crate) use event::Event;
 pub(crate) use intent::{Intent, Status};

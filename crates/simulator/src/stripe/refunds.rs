@@ -10,6 +10,9 @@ use super::objects::{Charge, Refund};
 use super::state::{Context, StripeState};
 use crate::card::Behavior;
 
+/// Why a refund waits that the account's balance does not cover.
+const NO_FUNDS: &str = "insufficient_funds";
+
 pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
     let params = &call.params;
     params.allow(&[
@@ -62,7 +65,7 @@ pub(super) fn refund(
     if !charge.captured {
         return Err(StripeError::invalid(format!("Charge {} has not been captured.", charge.id)).begun());
     }
-    if charge.disputed {
+    if state.disputes.labeled(Some(&charge.id)).any(|dispute| !dispute.is_refundable()) {
         let message = format!("Charge {} has been charged back; cannot issue a refund.", charge.id);
         return Err(StripeError::invalid(message).code("charge_disputed").begun());
     }
@@ -81,20 +84,25 @@ pub(super) fn refund(
         return Err(StripeError::invalid(message).param("amount").begun());
     }
     check_step(amount, &charge.currency, "amount")?;
-    let waits = charge.method.card.behavior == Behavior::RefundLater;
+    let pending_reason = match charge.method.card.behavior {
+        _ if state.is_drained => Some(NO_FUNDS),
+        Behavior::RefundLater => Some("processing"),
+        _ => None,
+    };
     let refund = Refund {
         id: context.id("re_"),
         amount,
         currency: charge.currency.clone(),
         charge: charge.id.clone(),
         intent: charge.intent.clone(),
-        status: if waits { "pending" } else { "succeeded" },
+        status: if pending_reason.is_some() { "pending" } else { "succeeded" },
         idempotency_key: context.idempotency_key.clone(),
         created: context.now,
         failure_reason: None,
         metadata,
         reason,
-        moves_balance: true,
+        moves_balance: !state.is_drained,
+        pending_reason,
     };
     let mut before = Map::new();
     before.insert("amount_refunded".to_owned(), charge.amount_refunded.into());
@@ -106,32 +114,13 @@ pub(super) fn refund(
     Ok(refund)
 }
 
-/// Releases what is held of a charge and is not captured. The provider writes that down as a refund, though nothing was taken.
-pub(super) fn release(
-    state: &mut StripeState,
-    context: &Context,
-    charge: &mut Charge,
-    amount: i64,
-    reason: Option<&str>,
-) {
-    let refund = Refund {
-        id: context.id("re_"),
-        amount,
-        currency: charge.currency.clone(),
-        charge: charge.id.clone(),
-        intent: charge.intent.clone(),
-        status: "succeeded",
-        idempotency_key: None,
-        created: context.now,
-        failure_reason: None,
-        metadata: Map::new(),
-        reason: reason.map(str::to_owned),
-        moves_balance: false,
-    };
-    charge.released += amount;
-    state.refunds.put(&refund.id, refund.clone());
-    state.emit(context, "refund.created", refund.json());
-    state.emit(context, "charge.refunded", charge.json());
+/// The account has money again: the refunds that waited for it are made.
+pub(super) fn fill_balance(state: &mut StripeState, context: &Context) -> Result<(), StripeError> {
+    state.is_drained = false;
+    let waiting = state.refunds.newest_first().filter(|refund| refund.pending_reason == Some(NO_FUNDS));
+    let mut waiting: Vec<String> = waiting.map(|refund| refund.id.clone()).collect();
+    waiting.reverse();
+    waiting.iter().try_for_each(|id| finish(state, context, id, true).map(drop))
 }
 
 /// Ends a refund later: a pending one succeeds, and even a succeeded one can still fail.
@@ -149,6 +138,8 @@ pub(super) fn finish(
     let mut before = Map::new();
     before.insert("status".to_owned(), refund.status.into());
     refund.status = if paid { "succeeded" } else { "failed" };
+    refund.pending_reason = None;
+    refund.moves_balance |= paid;
     if !paid {
         refund.failure_reason = Some("expired_or_canceled_card");
         if let Some(mut charge) = state.charges.get_owned(&refund.charge) {

@@ -68,7 +68,7 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     // Read now, so that what cannot become an intent is refused here rather than at the page.
     new_intent(state, context, &session.intent_params, amount, session.currency.clone())?;
     let is_manual = session.intent_params.text("capture_method") == Some("manual");
-    session.method_types = method_types::taken(state, params, &session.currency, is_manual)?;
+    session.method_types = method_types::taken(state, params, (amount, &session.currency), is_manual)?;
     state.remember_expiry(expires_at, &session.id);
     state.sessions.put(&session.id, session.clone());
     Ok(session.json())

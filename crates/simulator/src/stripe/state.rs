@@ -32,6 +32,8 @@ pub(crate) struct StripeState {
     pub(super) switched_off: BTreeSet<String>,
     /// Keys beside the configured ones, and what each may do.
     pub(super) keys: BTreeMap<String, Permissions>,
+    /// Whether the account's balance covers no refund.
+    pub(super) is_drained: bool,
     /// Open sessions by the second they expire at.
     pub(super) expiries: BTreeSet<(i64, String)>,
     objects_max: usize,
@@ -93,6 +95,7 @@ impl ApiState for StripeState {
             destination: Destination::default(),
             switched_off: BTreeSet::new(),
             keys: BTreeMap::new(),
+            is_drained: false,
             expiries: BTreeSet::new(),
             objects_max,
             outbox: Vec::new(),

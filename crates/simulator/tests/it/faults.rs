@@ -67,6 +67,26 @@ async fn stripe_faults_and_the_retry_that_finds_out() {
     }
 }
 
+/// Once a request was begun, its key keeps whatever was answered, server errors as well.
+#[tokio::test]
+async fn stripe_keeps_a_server_error_for_its_key() {
+    let running = start().await;
+    for (kind, done) in [("error_kept", false), ("error_kept_after", true)] {
+        running.control("POST", "reset", Value::Null).await;
+        running.fault(fault("stripe", "payment_intents.create", kind)).await;
+        for replayed in [None, Some("true"), Some("true")] {
+            let struck = running.try_stripe("POST", "payment_intents", PAID, "key").await.unwrap();
+            assert_eq!(
+                (struck.status.as_u16(), struck.header("idempotent-replayed")),
+                (503, replayed),
+                "{kind}"
+            );
+            assert_eq!(charges(&running, "stripe").await, i64::from(done), "{kind}");
+        }
+        running.try_stripe("POST", "payment_intents", PAID, "another").await.unwrap().expect(200);
+    }
+}
+
 #[tokio::test]
 async fn square_faults_and_the_retry_that_finds_out() {
     let running = start().await;

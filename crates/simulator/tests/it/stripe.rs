@@ -199,8 +199,7 @@ async fn capture_cancel_and_refund() {
     assert_eq!(over["error"]["code"], "charge_already_refunded");
     let charge =
         running.stripe("GET", &format!("charges/{}", rest["charge"].as_str().unwrap()), "").await.expect(200);
-    // What was released counts there, too.
-    assert_eq!((&charge["refunded"], &charge["amount_refunded"]), (&json!(true), &json!(1999)));
+    assert_eq!((&charge["refunded"], &charge["amount_refunded"]), (&json!(true), &json!(1500)));
     let listed = running.stripe("GET", &format!("refunds?payment_intent={id}&limit=1"), "").await.expect(200);
     assert_eq!((&listed["data"][0]["id"], &listed["has_more"]), (&rest["id"], &json!(true)));
 
@@ -211,6 +210,133 @@ async fn capture_cancel_and_refund() {
         (&canceled["status"], &canceled["cancellation_reason"]),
         (&json!("canceled"), &json!("abandoned"))
     );
+}
+
+/// Since `2025-03-31.basil` releasing what was held leaves no refund behind.
+#[tokio::test]
+async fn what_is_held_is_released_without_a_refund() {
+    let running = start().await;
+    for (action, body, reason, event) in [
+        ("cancel", Value::Null, Value::Null, "payment_intent.canceled"),
+        ("lapse", Value::Null, json!("expired"), "charge.expired"),
+        ("capture", json!({ "amount": 700 }), Value::Null, "charge.captured"),
+    ] {
+        let held = running.intent("capture_method=manual&confirm=true&payment_method=pm_card_visa").await;
+        let id = held["id"].as_str().unwrap();
+        let ended = running.control("POST", &format!("stripe/payment_intents/{id}/{action}"), body).await;
+        assert_eq!(ended["cancellation_reason"], reason, "{action}");
+        let path = format!("payment_intents/{id}?expand[]=latest_charge&expand[]=latest_charge.refunds");
+        let charge = &running.stripe("GET", &path, "").await.expect(200)["latest_charge"];
+        let captured = if action == "capture" { 700 } else { 0 };
+        assert_eq!(charge["amount_captured"], captured, "{action}");
+        assert_eq!((&charge["refunded"], &charge["amount_refunded"]), (&json!(false), &json!(0)), "{action}");
+        assert_eq!(charge["refunds"]["data"], json!([]), "{action}");
+        let events = running.stripe("GET", "events?limit=4", "").await.expect(200);
+        let kinds: Vec<_> = events["data"].as_array().unwrap().iter().map(|it| &it["type"]).collect();
+        assert!(kinds.contains(&&json!(event)), "{action}: {kinds:?}");
+        for never in ["charge.refunded", "refund.created"] {
+            assert!(!kinds.contains(&&json!(never)), "{action}: {kinds:?}");
+        }
+    }
+}
+
+/// What a dispute has taken and given back is in its balance transactions, whatever its status is called.
+#[tokio::test]
+async fn a_disputes_money_is_in_its_balance_transactions() {
+    let running = start().await;
+    let drive =
+        async |what: String, body: Value| running.control("POST", &format!("stripe/{what}"), body).await;
+    let opened = async |body: Value| {
+        let paid = running.intent("confirm=true&payment_method=pm_card_visa").await;
+        drive(format!("payment_intents/{}/dispute", paid["id"].as_str().unwrap()), body).await
+    };
+    let moved = |dispute: &Value| -> Vec<(i64, i64, String)> {
+        let all = dispute["balance_transactions"].as_array().unwrap().iter();
+        let of = |one: &Value, name: &str| one[name].as_i64().unwrap();
+        all.map(|it| (of(it, "amount"), of(it, "net"), it["reporting_category"].as_str().unwrap().to_owned()))
+            .collect()
+    };
+    let taken = (-1_999, -3_499, "dispute".to_owned());
+    let returned = (1_999, 1_999, "dispute_reversal".to_owned());
+
+    let prevented = opened(json!({ "status": "prevented" })).await;
+    assert_eq!((&prevented["status"], moved(&prevented)), (&json!("prevented"), vec![]));
+    let inquiry = opened(json!({ "status": "warning_needs_response" })).await;
+    let id = inquiry["id"].as_str().unwrap();
+    let refund = format!("payment_intent={}", inquiry["payment_intent"].as_str().unwrap());
+    running.stripe("POST", "refunds", &refund).await.expect(200);
+    let closed = drive(format!("disputes/{id}/close"), Value::Null).await;
+    assert_eq!((&closed["status"], moved(&closed)), (&json!("warning_closed"), vec![]));
+
+    let dispute = opened(Value::Null).await;
+    assert_eq!(moved(&dispute), std::slice::from_ref(&taken));
+    let id = dispute["id"].as_str().unwrap();
+    let won = drive(format!("disputes/{id}/close"), json!({ "status": "won", "reinstates": false })).await;
+    assert_eq!((&won["status"], moved(&won)), (&json!("won"), vec![taken.clone()]));
+    let later = drive(format!("disputes/{id}/reinstate"), Value::Null).await;
+    assert_eq!((&later["status"], moved(&later)), (&json!("won"), vec![taken, returned]));
+}
+
+#[tokio::test]
+async fn a_refund_waits_for_funds() {
+    let running = start().await;
+    let paid = running.intent("confirm=true&payment_method=pm_card_visa").await;
+    running.control("POST", "stripe/balances/available/drain", Value::Null).await;
+    let form = format!("payment_intent={}", paid["id"].as_str().unwrap());
+    let refund = running.stripe("POST", "refunds", &form).await.expect(200);
+    assert_eq!(
+        (&refund["status"], &refund["pending_reason"], &refund["balance_transaction"]),
+        (&json!("pending"), &json!("insufficient_funds"), &Value::Null)
+    );
+    running.control("POST", "stripe/balances/available/fill", Value::Null).await;
+    let path = format!("refunds/{}", refund["id"].as_str().unwrap());
+    let refund = running.stripe("GET", &path, "").await.expect(200);
+    assert_eq!((&refund["status"], refund.get("pending_reason")), (&json!("succeeded"), None));
+    assert!(refund["balance_transaction"].is_string(), "{refund}");
+}
+
+#[tokio::test]
+async fn a_key_is_forgotten_after_a_day() {
+    let running = start().await;
+    let make = async || {
+        let form = "amount=1999&currency=usd";
+        let made = running.try_stripe("POST", "payment_intents", form, "key-1").await.unwrap();
+        made.expect(200)["id"].as_str().unwrap().to_owned()
+    };
+    let first = make().await;
+    running.control("POST", "clock", json!({ "skew_seconds": 23 * 3_600 })).await;
+    assert_eq!(make().await, first);
+    running.control("POST", "clock", json!({ "skew_seconds": 25 * 3_600 })).await;
+    assert_ne!(make().await, first);
+}
+
+#[tokio::test]
+async fn every_currency_has_its_least_amount_and_some_methods_their_limits() {
+    let running = start().await;
+    for (amount, currency, methods, code) in [
+        (29, "gbp", "", Some("amount_too_small")),
+        (30, "gbp", "", None),
+        (49, "jpy", "", Some("amount_too_small")),
+        (17_499, "huf", "", Some("amount_too_small")),
+        (1_499, "czk", "", Some("amount_too_small")),
+        (1, "uyu", "", None),
+        (4_999, "usd", "affirm", Some("amount_too_small")),
+        (5_000, "usd", "affirm", None),
+        (3_000_001, "usd", "affirm", Some("amount_too_large")),
+        (119, "jpy", "konbini", Some("amount_too_small")),
+        (300_001, "jpy", "konbini", Some("amount_too_large")),
+        (1_000_001, "mxn", "oxxo", Some("amount_too_large")),
+        (499, "brl", "boleto", Some("amount_too_small")),
+    ] {
+        let methods = if methods.is_empty() { "" } else { &format!("&payment_method_types[]={methods}") };
+        let form = format!("amount={amount}&currency={currency}{methods}");
+        let reply = running.stripe("POST", "payment_intents", &form).await;
+        let error = reply.expect(if code.is_some() { 400 } else { 200 });
+        assert_eq!(error["error"]["code"].as_str(), code, "{form}");
+    }
+    // What the dashboard offers is what pays the amount.
+    let offered = running.stripe("POST", "payment_intents", "amount=100&currency=jpy").await.expect(200);
+    assert!(!offered["payment_method_types"].to_string().contains("konbini"), "{offered}");
 }
 
 #[tokio::test]

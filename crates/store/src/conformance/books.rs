@@ -96,6 +96,7 @@ fn dispute(status: &str, amount: u64) -> Dispute {
         reason: Some("fraudulent".to_owned()),
         amount: Some(minor(amount)),
         respond_by: Some(at(77)),
+        withdrawn: None,
     }
 }
 
@@ -119,6 +120,17 @@ pub async fn postings_go_round(nodes: &Nodes) {
     assert_eq!(posted[1].posting.subject, Some(back.id.to_string()));
     assert_eq!(posted[0].posting.amounts.due_from_provider, 10_320);
     nodes.audit_is_clean().await;
+    // Where it is known what was taken, that counts, whatever the status is called; also in what the transaction shows.
+    for (number, status, withdrawn) in
+        [(5, "won", 500), (6, "won", 0), (7, "prevented", 200), (8, "under_review", 100), (9, "lost", 300)]
+    {
+        let news = Dispute { withdrawn: Some(minor(withdrawn)), ..dispute(status, 500) };
+        let news = Dispute { id: format!("dp_{number}"), ..news };
+        let put = |payment: &mut CardPayment| payment.disputes.push(news.clone());
+        let payment = nodes.becomes(environment, id, at(number), put).await;
+        assert_eq!(payment.disputes.last(), Some(&news));
+        nodes.audit_is_clean().await;
+    }
     let elsewhere = nodes.environment().await.id;
     assert_eq!(nodes.two.card_postings(elsewhere, id).await.unwrap(), []);
 }

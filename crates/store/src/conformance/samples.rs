@@ -64,6 +64,7 @@ pub fn full_state() -> TransactionState {
             reason: Some(LETTERS.to_owned()),
             amount: Some(Minor::MAX),
             respond_by: Some(at(9)),
+            withdrawn: None,
         }),
         hold: Some(Hold {
             capture_before: Some(Timestamp::from_unix_millis(i64::MAX)),

@@ -93,7 +93,8 @@ table! {
     DISPUTES = "disputes" (
         "ON CONFLICT (environment_id, payment_id, id) DO UPDATE SET
              status = excluded.status, reason = excluded.reason, amount_minor = excluded.amount_minor,
-             respond_by = excluded.respond_by, updated_at = excluded.updated_at, closed_at = excluded.closed_at"
+             respond_by = excluded.respond_by, updated_at = excluded.updated_at, closed_at = excluded.closed_at,
+             withdrawn_minor = excluded.withdrawn_minor"
     );
     fn dispute_row(environment: EnvironmentId, payment: PaymentId, at: Timestamp, dispute: &'a Dispute) {
         environment_id: Id = environment,
@@ -106,13 +107,14 @@ table! {
         opened_at: Number = at,
         updated_at: Number = at,
         closed_at: Number = dispute.is_closed().then_some(at),
+        withdrawn_minor: Number = dispute.withdrawn,
     }
 }
 
 /// The columns that [`read_dispute`] takes, of disputes as `d`.
 macro_rules! dispute_columns {
     () => {
-        "d.id, d.status, d.reason, d.amount_minor, d.respond_by"
+        "d.id, d.status, d.reason, d.amount_minor, d.respond_by, d.withdrawn_minor"
     };
 }
 
@@ -129,7 +131,7 @@ pub(crate) use {card_posting_columns, dispute_columns, wants_evidence};
 /// A dispute, from columns that are all empty if there is none.
 pub(crate) fn read_dispute(cells: &mut Cells<'_>) -> Result<Option<Dispute>, Fault> {
     let Some(id) = cells.text_or_none()? else {
-        cells.skip(4);
+        cells.skip(5);
         return Ok(None);
     };
     Ok(Some(Dispute {
@@ -138,5 +140,6 @@ pub(crate) fn read_dispute(cells: &mut Cells<'_>) -> Result<Option<Dispute>, Fau
         reason: cells.text_or_none()?,
         amount: cells.amount_or_none()?,
         respond_by: cells.moment_or_none()?,
+        withdrawn: cells.amount_or_none()?,
     }))
 }

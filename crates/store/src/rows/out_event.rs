@@ -128,6 +128,8 @@ struct StoredDispute {
     amount_minor: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     respond_by: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    withdrawn_minor: Option<u64>,
 }
 
 /// A refund as it was when its event was written.
@@ -292,6 +294,7 @@ pub(crate) fn write_state(state: &TransactionState, revision: u64, refund: Optio
             reason: dispute.reason,
             amount_minor: dispute.amount.map(Minor::get),
             respond_by: dispute.respond_by.map(Timestamp::unix_millis),
+            withdrawn_minor: dispute.withdrawn.map(Minor::get),
         }),
         hold: state.hold.as_ref().map(StoredHold::of),
         refund: refund.map(StoredRefund::of),
@@ -340,6 +343,7 @@ impl StoredState {
                         reason: dispute.reason,
                         amount: dispute.amount_minor.map(amount).transpose()?,
                         respond_by: dispute.respond_by.map(Timestamp::from_unix_millis),
+                        withdrawn: dispute.withdrawn_minor.map(amount).transpose()?,
                     })
                 })
                 .transpose()?,
@@ -403,6 +407,7 @@ mod tests {
                 reason: None,
                 amount: Some(Minor::MAX),
                 respond_by: Some(Timestamp::from_unix_millis(i64::MAX)),
+                withdrawn: Some(Minor::MAX),
             }),
             hold: Some(Hold {
                 capture_before: Some(Timestamp::from_unix_millis(i64::MAX)),

@@ -81,7 +81,8 @@ pub(crate) fn card_state_values(state: Option<&TransactionState>) -> Vec<Value<'
     values
 }
 
-/// The columns from `status` to `dispute_respond_by`; all of them empty where there is no state.
+/// The columns from `status` to `dispute_respond_by`; all of them empty where there is no state. What was withdrawn for a
+/// dispute is kept with the dispute alone.
 pub(crate) fn state_values(state: Option<&TransactionState>) -> Vec<Value<'_>> {
     let Some(state) = state else { return vec![Value::Null; 10] };
     let (failure, dispute) = (state.failure.as_ref(), state.dispute.as_ref());
@@ -155,7 +156,7 @@ fn read_state(cells: &mut Cells<'_>) -> Result<TransactionState, Fault> {
     let (reason, amount) = (cells.text_or_none()?, cells.amount_or_none()?);
     let respond_by = cells.moment_or_none()?;
     let dispute = match (id, status_of_dispute) {
-        (Some(id), Some(status)) => Some(Dispute { id, status, reason, amount, respond_by }),
+        (Some(id), Some(status)) => Some(Dispute { id, status, reason, amount, respond_by, withdrawn: None }),
         (None, None) => None,
         _ => return Err(CorruptRow("half of a dispute").into()),
     };

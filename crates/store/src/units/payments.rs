@@ -176,6 +176,12 @@ pub(crate) async fn find<S: Session>(
         Ok(())
     };
     s.query(&FIND, values![environment, id], read).await?;
+    if let Some(CardPayment { transaction: Some(transaction), disputes, .. }) = &mut payment
+        && let Some(shown) = &mut transaction.state.dispute
+        && let Some(dispute) = disputes.iter().find(|dispute| dispute.id == shown.id)
+    {
+        shown.withdrawn = dispute.withdrawn;
+    }
     Ok(payment)
 }
 

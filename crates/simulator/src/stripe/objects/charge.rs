@@ -21,8 +21,6 @@ pub(crate) struct Charge {
     #[serde(with = "word")]
     pub(crate) status: Word,
     pub(crate) amount_captured: i64,
-    /// What was held and is not anymore, without having been captured.
-    pub(crate) released: i64,
     pub(crate) captured: bool,
     pub(crate) created: i64,
     pub(crate) currency: String,
@@ -91,14 +89,13 @@ impl Charge {
         let mut details = serde_json::Map::new();
         details.insert("type".to_owned(), self.method.kind().into());
         details.insert(self.method.kind().to_owned(), self.details());
-        let refunded = self.amount_refunded + self.released;
         let balance = self.captured.then(|| format!("txn_{}", self.id.trim_start_matches("ch_")));
         json!({
             "id": self.id,
             "object": "charge",
             "amount": self.amount,
             "amount_captured": self.amount_captured,
-            "amount_refunded": refunded,
+            "amount_refunded": self.amount_refunded,
             "application": null,
             "application_fee": null,
             "application_fee_amount": null,
@@ -126,7 +123,7 @@ impl Charge {
             "receipt_email": self.receipt_email,
             "receipt_number": null,
             "receipt_url": self.receipt_url,
-            "refunded": refunded > 0 && refunded >= self.amount,
+            "refunded": self.amount_refunded > 0 && self.amount_refunded >= self.amount_captured,
             "review": null,
             "shipping": null,
             "source": null,

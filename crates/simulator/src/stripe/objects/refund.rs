@@ -21,8 +21,10 @@ pub(crate) struct Refund {
     pub(crate) failure_reason: Option<Word>,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) reason: Option<String>,
-    /// Whether it gives back money that was taken; otherwise it only releases what was held.
+    /// Whether the account's balance has paid for it.
     pub(crate) moves_balance: bool,
+    #[serde(with = "word::optional")]
+    pub(crate) pending_reason: Option<Word>,
 }
 
 impl Kept for Refund {
@@ -54,8 +56,11 @@ impl Refund {
             "status": self.status,
             "transfer_reversal": null,
         });
-        if let (Some(reason), Some(fields)) = (self.failure_reason, refund.as_object_mut()) {
-            fields.insert("failure_reason".to_owned(), reason.into());
+        let reasons = [("failure_reason", self.failure_reason), ("pending_reason", self.pending_reason)];
+        if let Some(fields) = refund.as_object_mut() {
+            let given =
+                reasons.into_iter().filter_map(|(name, reason)| Some((name.to_owned(), reason?.into())));
+            fields.extend(given);
         }
         refund
     }

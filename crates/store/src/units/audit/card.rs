@@ -22,9 +22,12 @@ pub(super) const PAYMENTS: &str = "WITH posted AS MATERIALIZED (
      FROM {refunds} r WHERE status = 'succeeded' GROUP BY environment_id, payment_id),
  contested AS MATERIALIZED (
      SELECT environment_id, payment_id,
-         sum(CASE WHEN closed_at IS NULL AND lower(status) NOT LIKE 'warning!_%' ESCAPE '!'
+         sum(CASE WHEN withdrawn_minor IS NOT NULL AND lower(status) IN ('lost', 'accepted', 'prevented') THEN 0
+             WHEN withdrawn_minor IS NOT NULL THEN withdrawn_minor
+             WHEN closed_at IS NULL AND lower(status) NOT LIKE 'warning!_%' ESCAPE '!'
              AND lower(status) NOT LIKE 'inquiry!_%' ESCAPE '!' THEN COALESCE(amount_minor, 0) ELSE 0 END) AS held,
-         sum(CASE WHEN lower(status) IN ('lost', 'accepted') THEN COALESCE(amount_minor, 0) ELSE 0 END) AS lost
+         sum(CASE WHEN lower(status) IN ('lost', 'accepted') THEN COALESCE(withdrawn_minor, amount_minor, 0)
+             WHEN lower(status) = 'prevented' THEN COALESCE(withdrawn_minor, 0) ELSE 0 END) AS lost
      FROM {disputes} d GROUP BY environment_id, payment_id)
  SELECT environment_id, reference, problem FROM (
      SELECT t.environment_id, t.reference, CASE
