@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use tollgate_domain::{
     ServiceReference,
     approval::Approval,
@@ -11,6 +12,7 @@ use tollgate_domain::{
 
 use super::{
     AchProvider,
+    never_sent::SENDING_AGAIN,
     update::{REFUSED, TransferUpdate},
 };
 use crate::{
@@ -46,7 +48,12 @@ impl Engine {
             update.commit().await?;
             return Ok(());
         };
-        let check = self.check_account(environment, order.account.as_ref(), provider.provider);
+        let mut check = self.check_account(environment, order.account.as_ref(), provider.provider);
+        let mut transfer = transfer;
+        if let Some(followed) = self.follow_correction(&transfer, &check).await? {
+            check = self.check_account(environment, followed.order.account.as_ref(), provider.provider);
+            transfer = followed;
+        }
         if check.is_unreachable() {
             return self.hold_transfer(transfer, &check, &[]).await;
         }
@@ -99,6 +106,9 @@ impl Engine {
         let account = self.open_account(&transfer.order, sealed).await?;
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
+                let mut update = TransferUpdate::of(self, transfer, None);
+                update.line(SENDING_AGAIN, json!({ "provider": &*provider.provider.name }));
+                let Some(transfer) = update.commit().await? else { return Ok(()) };
                 failpoint!("resolver.before_send");
                 let mut call = self.send_transfer(provider, &transfer, &account).await;
                 failpoint!("resolver.after_send");

@@ -71,6 +71,11 @@ impl ServiceState {
         shown.add("store_up", "1 if the store answered this scrape in time", stored);
         let queued = [(Vec::new(), number(self.queued_units))];
         shown.add("store_queued_units", "Work waiting for the database writer or a connection", queued);
+        let unusable = self.views.iter().map(|view| {
+            (vec![("environment", view.environment.id.to_string())], i64::from(view.unusable.is_some()))
+        });
+        let help = "1 if this node cannot use the environment's newest configuration and goes on with the one before";
+        shown.add("configuration_unusable", help, unusable);
         self.show_providers(&mut shown);
         self.show_return_rates(&mut shown);
         if let Some((health, backlog)) = &self.stored {

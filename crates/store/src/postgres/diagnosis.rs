@@ -16,8 +16,13 @@ const SETTINGS: &str =
     current_setting('full_page_writes')::boolean, current_setting('synchronous_standby_names'),
     pg_is_in_recovery(), floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+/// A node says by its connections' name where it is reached. The server keeps the first 63 bytes.
+const NODES: &str = "SELECT DISTINCT substr(application_name, 10) FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, 'tollgate http')";
+
 pub(super) async fn diagnose(s: &mut PostgresSession, now: Timestamp) -> Result<Diagnosis, Fault> {
     let (backlog, schema_version) = (backlog(s, now).await?, schema_version(s).await?);
+    let node_urls = s.query(NODES, &[], |cells| cells.text()).await?;
     // Last, so that little time passes between the server's clock and whoever compares it.
     let (software, durability, clock) = s
         .query_one(SETTINGS, &[], |cells| {
@@ -33,5 +38,5 @@ pub(super) async fn diagnose(s: &mut PostgresSession, now: Timestamp) -> Result<
             Ok((software, durability, cells.moment()?))
         })
         .await?;
-    Ok(Diagnosis { software, schema_version, clock: Some(clock), durability, backlog })
+    Ok(Diagnosis { software, schema_version, clock: Some(clock), durability, backlog, node_urls })
 }

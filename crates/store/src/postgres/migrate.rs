@@ -43,6 +43,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     41 "0041" entries_of_postings,
     42 "0042" lines_of_payments,
     43 "0043" smaller_search_terms,
+    44 "0044" erasure_wishes,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

@@ -41,6 +41,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     41 "0041" entries_of_postings,
     42 "0042" lines_of_payments,
     43 "0043" smaller_search_terms,
+    44 "0044" erasure_wishes,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (
