@@ -10,6 +10,7 @@ mod cancel;
 mod corrections;
 mod event;
 mod fingerprint;
+mod never_sent;
 mod preview;
 pub(crate) mod rail;
 mod reads;

@@ -23,7 +23,7 @@ use tracing::{error, info, warn};
 
 use crate::{
     ports::{ConfigVersion, Delta, DirectoryVersion, EnvironmentState, Host, Store, StoreError},
-    snapshot::{EnvironmentView, Snapshot},
+    snapshot::{EnvironmentView, Snapshot, UnusableConfig},
 };
 
 /// How often the store is asked when no announcement comes. Half of the second in which a change made on another
@@ -147,18 +147,20 @@ impl Directory {
             return;
         }
         let snapshot = self.current.load_full();
-        let (config_version, configuration) = match compiled {
-            Ok(configuration) => (version, Arc::new(configuration)),
+        let (config_version, configuration, unusable) = match compiled {
+            Ok(configuration) => (version, Arc::new(configuration), None),
             // The one that was in force stays.
             Err(error) => {
                 error!(environment = %id, version, %error, "stored configuration not usable");
-                snapshot
-                    .environment(id)
+                let in_force = snapshot.environment(id);
+                let (config_version, configuration) = in_force
                     .map(|view| (view.config_version, Arc::clone(&view.configuration)))
-                    .unwrap_or_default()
+                    .unwrap_or_default();
+                (config_version, configuration, Some(UnusableConfig { version, reason: error }))
             }
         };
-        let view = EnvironmentView { environment: state.environment, config_version, configuration };
+        let view =
+            EnvironmentView { environment: state.environment, config_version, configuration, unusable };
         self.current.store(Arc::new(Snapshot::clone(&snapshot).with(view, &state.keys)));
     }
 
@@ -259,6 +261,9 @@ fn with_keys(
         environment: state.environment.clone(),
         config_version,
         configuration,
+        unusable: known
+            .and_then(|view| view.unusable.clone())
+            .filter(|it| it.version == state.config_version),
     };
     let in_force = known.map(|view| (view.config_version, Arc::clone(&view.configuration)));
     if state.config_version == 0 || known.is_some_and(is_same) {

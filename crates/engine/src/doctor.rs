@@ -140,7 +140,11 @@ impl Engine {
     pub async fn run_checks(&self) -> Vec<Check> {
         let asked_at = self.clock.now();
         let mut checks = match self.store.diagnose(asked_at).await {
-            Ok(diagnosis) => store_checks(&diagnosis, asked_at, self.clock.standing()),
+            Ok(diagnosis) => {
+                let mut checks = store_checks(&diagnosis, asked_at, self.clock.standing());
+                checks.extend(other_addresses(&self.options.public_url, &diagnosis.node_urls));
+                checks
+            }
             Err(error) => vec![unreachable(&error)],
         };
         checks.extend(self.settings_checks());
@@ -203,14 +207,30 @@ fn store_checks(diagnosis: &Diagnosis, asked_at: Timestamp, clock: ClockStanding
     let schema = format!("{}, schema version {}", diagnosis.software, diagnosis.schema_version);
     let mut checks = vec![Check::ok("database", schema)];
     checks.extend(match &diagnosis.durability {
-        Durability::File { journal_mode, synchronous, sync_micros } => {
-            file_checks(journal_mode, *synchronous, sync_micros)
+        Durability::File { journal_mode, synchronous, sync_micros, keeps_deleted } => {
+            let mut checks = file_checks(journal_mode, *synchronous, sync_micros);
+            if *keeps_deleted {
+                let finding = "deleted keys and personal data are still in the database's write-ahead log";
+                let advice = "somebody reads the database file, such as a backup; they are removed within seconds of its end";
+                checks.push(Check::warning("erasure", finding, advice));
+            }
+            checks
         }
         Durability::Server { .. } => server_checks(&diagnosis.durability),
     });
     checks.push(clock_check(clock));
     checks.extend(diagnosis.backlog.iter().map(|backlog| backlog_check(*backlog, asked_at)));
     checks
+}
+
+/// A caller who repeats a request gets other addresses from another node, and webhooks are signed for one of them.
+fn other_addresses(own: &str, node_urls: &[String]) -> Option<Check> {
+    // The database keeps only the beginning of a long one.
+    let others: Vec<&str> =
+        node_urls.iter().map(String::as_str).filter(|url| !own.starts_with(*url)).collect();
+    let finding = format!("this node is reached at {own}, others of this database at {}", others.join(", "));
+    let advice = "set TOLLGATE_PUBLIC_URL to the same address on every node";
+    (!others.is_empty()).then(|| Check::warning("address", finding, advice))
 }
 
 fn file_checks(journal_mode: &str, synchronous: u32, sync_micros: &[u64]) -> Vec<Check> {
@@ -376,6 +396,17 @@ mod tests {
             let worst = server_checks(&durability).into_iter().map(|check| check.status).max();
             assert_eq!(worst, Some(status), "{durability:?}");
         }
+    }
+
+    #[test]
+    fn nodes_with_other_addresses_are_named() {
+        let own = "https://pay.example.com";
+        let urls = |urls: &[&str]| urls.iter().map(|url| (*url).to_owned()).collect::<Vec<_>>();
+        assert_eq!(other_addresses(own, &urls(&[])), None);
+        assert_eq!(other_addresses(own, &urls(&[own, "https://pay.exam"])), None, "cut to length");
+        let check = other_addresses(own, &urls(&[own, "https://pay2.example.com"])).unwrap();
+        assert_eq!(check.status, CheckStatus::Warning);
+        assert!(check.finding.ends_with("others of this database at https://pay2.example.com"), "{check:?}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{collections::HashSet, sync::Arc, time::Duration};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::{
     sync::watch,
     time::{Instant, sleep},
@@ -34,6 +34,8 @@ const REST: Duration = Duration::from_millis(50);
 const FIRST_PASS: Duration = Duration::from_mins(1);
 const PASS_EVERY: Duration = Duration::from_hours(6);
 const INDEXED_AT_ONCE: u32 = 200;
+/// As in `2026-11-18`.
+const DATE_LENGTH: usize = 10;
 /// Who erases what has been kept for long enough.
 const RETENTION: &str = "retention";
 
@@ -51,8 +53,16 @@ pub struct Erasure {
     pub card_payments: u64,
     pub transfers: u64,
     pub customer_tokens: u64,
-    /// Payments that have not ended and keep their data until this is repeated; no more than a hundred are named.
-    pub in_progress: Vec<ServiceReference>,
+    /// Payments that have not ended: their data is erased by itself once they have. No more than a hundred are named.
+    pub in_progress: Vec<InProgress>,
+}
+
+/// A payment whose personal data is still needed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InProgress {
+    pub reference: ServiceReference,
+    /// The day it is expected to end, as `YYYY-MM-DD`; `None` where only the provider can tell.
+    pub ends_on: Option<String>,
 }
 
 impl Erasure {
@@ -200,11 +210,54 @@ impl Engine {
                 *count = count.saturating_add(1);
             }
             Erased::InProgress if erasure.in_progress.len() < MAX_NAMED => {
-                erasure.in_progress.push(reference);
+                let ends_on = self.expected_end(environment, reference).await?;
+                erasure.in_progress.push(InProgress { reference, ends_on });
             }
             Erased::InProgress | Erased::Before | Erased::Missing => {}
         }
         Ok(())
+    }
+
+    /// When a payment that has not ended does so, as far as that is known.
+    async fn expected_end(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
+    ) -> Result<Option<String>, StoreError> {
+        let id = match reference {
+            ServiceReference::Card(id) => id,
+            ServiceReference::Ach(id) => {
+                let transfer = self.store.transfer(environment, id).await?;
+                return Ok(transfer.and_then(|transfer| transfer.progress.expected_on));
+            }
+        };
+        let Some(payment) = self.store.payment(environment, id).await? else { return Ok(None) };
+        let ends_at = match payment.transaction.map(|transaction| transaction.state) {
+            None => Some(payment.order.expires_at),
+            Some(state) => state.hold.and_then(|hold| hold.capture_before),
+        };
+        Ok(ends_at.map(|at| at.utc_minute().chars().take(DATE_LENGTH).collect()))
+    }
+
+    /// Erases what was asked for while it was still needed, and is not anymore.
+    async fn fulfill_wishes(&self, environment: EnvironmentId) -> Result<Erasure, EraseError> {
+        let mut erasure = Erasure::default();
+        for method in [PaymentMethod::WebCard, PaymentMethod::Ach] {
+            let mut after = None;
+            loop {
+                let slice = self.store.erasure_wishes(environment, method, after, SLICE).await?;
+                let Some((last, _)) = slice.last() else { break };
+                after = Some(last.to_bytes());
+                for (reference, detail) in slice {
+                    let detail: Value = serde_json::from_str(&detail).unwrap_or_default();
+                    let by = detail.get("by").and_then(Value::as_str).unwrap_or(RETENTION);
+                    let origin = Origin::system(by, RETENTION);
+                    self.erase_payment(environment, reference, &origin, &mut erasure).await?;
+                }
+                sleep(REST).await;
+            }
+        }
+        Ok(erasure)
     }
 
     async fn forget_tokens(
@@ -258,10 +311,12 @@ impl Engine {
         for state in [ProviderEventState::Applied, ProviderEventState::Ignored] {
             self.forget_provider_events(environment, state, before).await?;
         }
-        let Some(lifetime) = retention.customer_data() else { return Ok(()) };
+        let mut erasure = self.fulfill_wishes(environment).await?;
+        let Some(lifetime) = retention.customer_data() else {
+            return self.forgotten(environment, erasure).await;
+        };
         let before = now.saturating_sub(lifetime);
         let origin = Origin::system(RETENTION, RETENTION);
-        let mut erasure = Erasure::default();
         for method in [PaymentMethod::WebCard, PaymentMethod::Ach] {
             let mut after = None;
             while let Some(slice) = self.payments_behind(environment, method, &mut after).await? {
@@ -277,6 +332,10 @@ impl Engine {
             }
         }
         self.forget_tokens(view, &mut erasure, |_, token| token.created_at < before).await?;
+        self.forgotten(environment, erasure).await
+    }
+
+    async fn forgotten(&self, environment: EnvironmentId, erasure: Erasure) -> Result<(), EraseError> {
         if !erasure.is_nothing() {
             self.store.overwrite_erased().await?;
             let Erasure { card_payments, transfers, customer_tokens, .. } = erasure;

@@ -75,7 +75,7 @@ pub use configure::{
 pub use directory::{Directory, FOLLOW_POLL};
 pub use doctor::{Area, Check, CheckStatus, ExternalCheck, ProviderReadiness};
 pub use engine::{Engine, StartError};
-pub use erasure::{CustomerName, EraseError, Erasure};
+pub use erasure::{CustomerName, EraseError, Erasure, InProgress};
 pub use host::Process;
 pub use key_meters::KeyMeters;
 pub use keys::{KeyError, KeyRequest, NewKey, RotationRequest};
@@ -97,7 +97,7 @@ pub use rekey::{RekeyError, RekeyProgress};
 pub use replay::{MAX_REPLAYED, MovedMoney, Replay, ReplayExample, ReplayedMove};
 pub use route::ExplainedFallback;
 pub use search::{FoundPayment, PaymentSearch};
-pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, LiveToken, Snapshot};
+pub use snapshot::{EnvironmentView, KeyRejection, LiveKey, LiveToken, Snapshot, UnusableConfig};
 pub use tenants::TenantError;
 pub use wallet::{MoveError, MoveOrder};
 pub use webhook::WebhookError;

@@ -49,6 +49,10 @@ impl AccountCheck {
         self.sent_to.as_ref().map_or(AccountMatch::Same, |sent_to| sent_to.compare(&self.configured))
     }
 
+    pub(crate) fn configured(&self) -> &ProviderAccount {
+        &self.configured
+    }
+
     /// Whether nothing can be learned at the configured address.
     pub(crate) fn is_unreachable(&self) -> bool {
         self.comparison() == AccountMatch::OtherAddress

@@ -94,7 +94,7 @@ impl Engine {
         }
         for (environment, id) in self.store.claim_transfers(now, until, limit).await? {
             let engine = Arc::clone(self);
-            let resolving = async move { engine.resolve_transfer(environment, id).await };
+            let resolving = async move { Box::pin(engine.resolve_transfer(environment, id)).await };
             work.spawn(resolving.instrument(span!("resolve transfer", %environment)));
         }
         Ok(begun + work.len() - before)

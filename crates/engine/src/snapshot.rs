@@ -30,6 +30,15 @@ pub struct EnvironmentView {
     pub config_version: u64,
     /// The configuration, which views of the same version share.
     pub configuration: Arc<Configuration>,
+    /// A newer configuration that this process cannot use, so that the one before stays in force.
+    pub unusable: Option<UnusableConfig>,
+}
+
+/// A stored configuration that cannot be used here, as one with fields of a later release.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnusableConfig {
+    pub version: u64,
+    pub reason: String,
 }
 
 /// A key that opens an environment.
@@ -212,7 +221,7 @@ mod tests {
             name: EnvironmentName::parse("test").unwrap(),
             created_at: at(1),
         };
-        EnvironmentView { environment, config_version: 0, configuration: Arc::default() }
+        EnvironmentView { environment, config_version: 0, configuration: Arc::default(), unusable: None }
     }
 
     fn record(environment: u8, text: &str) -> KeyRecord {

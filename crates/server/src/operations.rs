@@ -15,16 +15,22 @@ use crate::{
     transport::state_metrics::ServiceState,
 };
 
+const MAX_DETAILS: usize = 20;
+
 /// How the process is.
 #[derive(Serialize, ToSchema)]
 #[schema(as = ServiceStatus)]
 pub(crate) struct StatusResponse {
     status: &'static str,
+    /// What keeps the node from working as configured, though it takes work; left out where nothing does.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false)]
+    details: Vec<String>,
 }
 
 /// The process runs.
 pub(crate) async fn health() -> ApiResult {
-    respond::ok(&StatusResponse { status: "ok" })
+    respond::ok(&StatusResponse { status: "ok", details: Vec::new() })
 }
 
 /// The process would take work: its store answers and can be written to, and its clock agrees with the store's.
@@ -40,7 +46,13 @@ pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
     app.readiness.probe(&app.engine).await.map_err(|why| {
         ApiError::store_unavailable("Not ready: the database is not responding or is read-only.", why)
     })?;
-    respond::ok(&StatusResponse { status: "ready" })
+    let snapshot = app.engine.directory().snapshot();
+    let details = snapshot.environments().into_iter().filter_map(|view| {
+        let (environment, version) = (view.environment.id, view.unusable.as_ref()?.version);
+        let in_force = view.config_version;
+        Some(format!("{environment}: configuration {version} cannot be used here; {in_force} stays in force"))
+    });
+    respond::ok(&StatusResponse { status: "ready", details: details.take(MAX_DETAILS).collect() })
 }
 
 /// Prometheus' text.

@@ -362,6 +362,9 @@ through! {
         Write erase_payment(
             environment: EnvironmentId, reference: ServiceReference, entry: &Entry
         ) -> Erased;
+        Read erasure_wishes(
+            environment: EnvironmentId, method: PaymentMethod, after: Option<[u8; 16]>, limit: u32
+        ) -> Vec<(ServiceReference, String)>;
         Read customer_tokens(environment: EnvironmentId, after: Option<[u8; 32]>, limit: u32) -> Vec<KeyedToken>;
         Write forget_customer_token(environment: EnvironmentId, key: &[u8; 32]) -> ();
         Write forget_provider_events(

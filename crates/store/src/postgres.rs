@@ -67,6 +67,8 @@ pub struct PostgresSettings {
     pub wait_timeout: Duration,
     /// How long the server may work at one statement.
     pub statement_timeout: Duration,
+    /// Where the node is reached, for the others to see.
+    pub node_url: Option<String>,
 }
 
 impl Default for PostgresSettings {
@@ -76,6 +78,7 @@ impl Default for PostgresSettings {
             connect_timeout: Duration::from_secs(3),
             wait_timeout: Duration::from_secs(3),
             statement_timeout: Duration::from_secs(5),
+            node_url: None,
         }
     }
 }

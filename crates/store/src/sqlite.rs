@@ -8,6 +8,7 @@ mod diagnosis;
 mod exact_sum;
 mod fault;
 mod file;
+mod log_cut;
 #[cfg(feature = "simulation")]
 mod memory;
 mod migrate;
@@ -30,7 +31,6 @@ use tollgate_engine::ports::{
 
 use crate::{
     OpenError, SqlStore,
-    fault::Fault,
     migration::now_millis,
     session::{Driver, Mode, run},
     signal::Announcer,
@@ -38,6 +38,7 @@ use crate::{
     units::{transfer_change, transfers},
 };
 use file::ServedFile;
+use log_cut::LogCut;
 use readers::Readers;
 use session::SqliteSession;
 use writer::Writer;
@@ -74,6 +75,7 @@ pub struct Sqlite {
     announcer: Announcer,
     /// None where it is in memory.
     file: Option<Arc<ServedFile>>,
+    log_cut: Arc<LogCut>,
 }
 
 impl SqliteStore {
@@ -86,6 +88,10 @@ impl SqliteStore {
         });
         let driver =
             opening.await.unwrap_or_else(|error| Err(OpenError::File { path, reason: error.to_string() }))?;
+        // What a process before this one deleted may still be in the log.
+        if let Err(error) = driver.erase_deleted().await {
+            tracing::warn!(%error, "write-ahead log not truncated; will retry");
+        }
         Ok(Self::new(driver))
     }
 
@@ -95,7 +101,13 @@ impl SqliteStore {
         let memory = memory::Memory::open()?;
         let announcer = Announcer::new();
         let writer = Writer::inline(memory.clone(), announcer.clone());
-        Ok(Self::new(Sqlite { readers: Readers::Inline(memory), writer, announcer, file: None }))
+        Ok(Self::new(Sqlite {
+            readers: Readers::Inline(memory),
+            writer,
+            announcer,
+            file: None,
+            log_cut: Arc::default(),
+        }))
     }
 
     /// How many transactions have been committed; several units may share one.
@@ -114,7 +126,7 @@ impl Sqlite {
         let writer = Writer::start(Arc::clone(&file), connection, settings.queue_timeout, announcer.clone())
             .map_err(|error| failed(error.to_string()))?;
         let readers = Readers::new(Arc::clone(&file), settings.readers, settings.queue_timeout);
-        Ok(Self { readers, writer, announcer, file: Some(file) })
+        Ok(Self { readers, writer, announcer, file: Some(file), log_cut: Arc::default() })
     }
 }
 
@@ -158,20 +170,16 @@ impl Driver for Sqlite {
     async fn diagnose(&self, now: Timestamp) -> Result<Diagnosis, StoreError> {
         // Asked of the connection that commits: how it does so is a setting of its own.
         let synchronous = run!(self, Write, diagnosis::synchronous()).await?;
-        run!(self, Read, diagnosis::diagnose(now, synchronous)).await
+        let keeps_deleted = self.log_cut.is_due();
+        run!(self, Read, diagnosis::diagnose(now, synchronous, keeps_deleted)).await
     }
 
-    /// Deleted content is overwritten in the file as it is folded into it; the log is folded and cut to nothing here. Where
-    /// somebody reads or writes for too long, the next time will do.
+    /// Deleted content is overwritten in the file as it is folded into it; the log is folded and cut to nothing here.
     async fn erase_deleted(&self) -> Result<(), StoreError> {
-        let Some(file) = self.file.clone() else { return Ok(()) };
-        let folding = tokio::task::spawn_blocking(move || {
-            let connection = file.writer()?;
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-            Ok::<_, Fault>(())
-        });
-        let folded = folding.await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
-        folded.map_err(StoreError::from)
+        match &self.file {
+            Some(file) => self.log_cut.cut(file).await,
+            None => Ok(()),
+        }
     }
 
     /// They have their numbers from the beginning: one writer makes the order of numbers that of commits.

@@ -12,8 +12,9 @@ use tollgate_domain::{
     ledger::{Cause, TransferStep},
 };
 use tollgate_engine::ports::{
-    AuditScope, Changed, DeliveryState, DirectoryVersion, EndpointEffect, Moved, OutboxStore as _,
-    PaymentStore as _, ReportingStore as _, Reserved, Store, StoreError, TransferStore as _,
+    AuditScope, Changed, DeliveryState, DirectoryVersion, Durability, EndpointEffect, Moved,
+    OutboxStore as _, PaymentStore as _, ReportingStore as _, Reserved, Store, StoreError,
+    TransferStore as _,
 };
 use tollgate_store::{
     OpenError, Options,
@@ -620,5 +621,31 @@ async fn somebody_who_was_erased_is_in_none_of_the_files() {
     // Nor once the file is closed and opened again.
     drop((nodes, store));
     folder.open().await;
+    assert!(!is_in_files(&folder, CANARY));
+}
+
+/// A backup reads while somebody is erased: the log is cut once it is done, without anybody asking again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn somebody_who_was_erased_while_others_read_is_gone_once_they_are_done() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let who = somebody(&nodes).await;
+    let reader = folder.stranger();
+    reader.execute_batch("BEGIN").unwrap();
+    let _: i64 = reader.query_row("SELECT count(*) FROM transfers", [], |row| row.get(0)).unwrap();
+    who.erase(&nodes).await;
+    assert!(is_in_files(&folder, CANARY), "the reader needs the log");
+    let keeps_deleted = async || match nodes.one.diagnose(at(0)).await.unwrap().durability {
+        Durability::File { keeps_deleted, .. } => keeps_deleted,
+        other @ Durability::Server { .. } => panic!("{other:?}"),
+    };
+    assert!(keeps_deleted().await);
+    reader.execute_batch("COMMIT").unwrap();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_mins(2);
+    while keeps_deleted().await {
+        assert!(std::time::Instant::now() < deadline, "it is still in the log");
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
     assert!(!is_in_files(&folder, CANARY));
 }

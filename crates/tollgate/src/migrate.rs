@@ -16,7 +16,7 @@ pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
     if settings.database.sqlite_path().is_some() {
         create_private_dir(&settings.data_dir)?;
     }
-    drop(node::open(&settings.database).await?);
+    drop(node::open(&settings.database, None).await?);
     println!("The schema of {} is up to date.", settings.database);
     Ok(())
 }

@@ -58,8 +58,8 @@ pub(crate) async fn engine(
     master_key: &MasterKey,
 ) -> Result<Engine, Failure> {
     let adapters = Arc::new(Providers::new(settings.providers.clone())?);
-    let store = open(&settings.database).await?;
     let options = settings.engine_options(address);
+    let store = open(&settings.database, Some(&options.public_url)).await?;
     let clock = DatabaseClock::start(&*store, Arc::new(SystemClock)).await.map_err(StartError::Store)?;
     let clock = Arc::new(clock);
     tokio::spawn(Arc::clone(&clock).follow(Arc::clone(&store)));
@@ -124,10 +124,15 @@ impl ExternalCheck for IssuerCheck {
 }
 
 /// Services start in any order: a database server that is not there yet is waited for, within bounds.
-pub(crate) async fn open(database: &DatabaseUrl) -> Result<Arc<dyn Store>, Failure> {
+pub(crate) async fn open(
+    database: &DatabaseUrl,
+    public_url: Option<&str>,
+) -> Result<Arc<dyn Store>, Failure> {
+    let mut options = Options::default();
+    options.postgres.node_url = public_url.map(str::to_owned);
     let mut tries = 0;
     loop {
-        match tollgate_store::open(database, &Options::default()).await {
+        match tollgate_store::open(database, &options).await {
             Ok(store) => return Ok(store),
             Err(OpenError::Server { reason, .. }) if tries < OPEN_TRIES => {
                 tries += 1;

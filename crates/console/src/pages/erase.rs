@@ -40,9 +40,16 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
         erasure.card_payments, erasure.transfers, erasure.customer_tokens
     );
     if !erasure.in_progress.is_empty() {
-        let waiting: Vec<_> = erasure.in_progress.iter().map(ToString::to_string).collect();
+        let waiting: Vec<_> = erasure
+            .in_progress
+            .iter()
+            .map(|it| match &it.ends_on {
+                Some(day) => format!("{} (expected on {day})", it.reference),
+                None => it.reference.to_string(),
+            })
+            .collect();
         let waiting = waiting.join(", ");
-        said = format!("{said} Not ended yet, and not erased: {waiting}. Repeat it once they have.");
+        said = format!("{said} Not ended yet, and erased by themselves once they have: {waiting}.");
     }
     Ok(signed_in.back(&format!("/console/{environment}/erase"), &said))
 }

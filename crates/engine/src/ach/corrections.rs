@@ -41,6 +41,10 @@ impl Engine {
         transfer: &Transfer,
         reported: &[Correction],
     ) -> Result<Option<(String, Value)>, SealError> {
+        // Nobody is left to correct: what was erased keeps no account number, not even a new one.
+        if transfer.order.last_four.is_empty() {
+            return Ok(None);
+        }
         let mut kept = stored(&transfer.progress.corrections);
         let mut news = Vec::new();
         for (place, correction) in reported.iter().enumerate() {

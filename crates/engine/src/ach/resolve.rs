@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use tokio::time::Instant;
 use tollgate_domain::{
     ServiceReference,
@@ -12,6 +13,7 @@ use tollgate_domain::{
 
 use super::{
     AchProvider,
+    never_sent::SENDING_AGAIN,
     update::{REFUSED, TransferUpdate},
 };
 use crate::{
@@ -47,7 +49,12 @@ impl Engine {
             update.commit().await?;
             return Ok(());
         };
-        let check = self.check_account(environment, order.account.as_ref(), provider.provider);
+        let mut check = self.check_account(environment, order.account.as_ref(), provider.provider);
+        let mut transfer = transfer;
+        if let Some(followed) = self.follow_correction(&transfer, &check).await? {
+            check = self.check_account(environment, followed.order.account.as_ref(), provider.provider);
+            transfer = followed;
+        }
         if check.is_unreachable() {
             return self.hold_transfer(transfer, &check, &[]).await;
         }
@@ -97,6 +104,7 @@ impl Engine {
                 let seen = Instant::now();
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.renew_lease();
+                update.line(SENDING_AGAIN, json!({ "provider": &*provider.provider.name }));
                 let Some(transfer) = update.commit().await? else { return Ok(()) };
                 if !self.may_send_since(seen) {
                     return Ok(());

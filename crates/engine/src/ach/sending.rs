@@ -8,6 +8,7 @@ use tollgate_domain::{ach::AchProviderReport, id::PostingId, ledger::TransferSte
 
 use super::{
     AchProvider, MAX_ROUNDS,
+    never_sent::NOT_REACHED,
     request::{TransferCreated, TransferError},
     update::TransferUpdate,
 };
@@ -133,6 +134,7 @@ impl Engine {
     ) -> Result<Transfer, StoreError> {
         let (environment, id, transaction) =
             (transfer.order.environment, transfer.order.id, transfer.transaction);
+        let provider = transfer.order.provider.clone();
         let mut seen = transfer;
         for _ in 0..MAX_ROUNDS {
             let is_pending = seen.state.status == Status::Pending;
@@ -152,7 +154,10 @@ impl Engine {
                     reason: format!("the provider did not accept it: {}", rejection.failure.message),
                     retry_after: None,
                 }),
-                Err(CallError::Unsent(transient)) if is_pending => update.try_again(transient),
+                Err(CallError::Unsent(transient)) if is_pending => {
+                    update.line(NOT_REACHED, json!({ "provider": provider, "reason": transient.reason }));
+                    update.try_again(transient);
+                }
                 Err(CallError::Unknown(transient)) if is_pending => update.unanswered(transient),
                 Err(_) => {}
             }

@@ -26,6 +26,15 @@ impl Engine {
     /// Everything that is known about an environment. A store that does not respond is a finding, not a failure.
     pub async fn environment_checks(&self, view: &EnvironmentView) -> Vec<Check> {
         let mut checks = providers::checks(self, view);
+        checks.extend(view.unusable.as_ref().map(|unusable| {
+            let finding = format!(
+                "this node cannot use configuration {}, and goes on with {}: {}",
+                unusable.version, view.config_version, unusable.reason
+            );
+            let advice =
+                "upgrade the node: the configuration was probably saved through one of a later release";
+            Check::problem("configuration", finding, advice)
+        }));
         match self.stored_checks(view).await {
             Ok(found) => checks.extend(found),
             Err(error) => checks.push(unreachable(&error)),

@@ -25,7 +25,7 @@ pub enum Erased {
     Done,
     /// It was gone before.
     Before,
-    /// It is still needed: the payment has not ended, or its events are being indexed.
+    /// It is still needed: the payment has not ended, or its events are being indexed. That it is to be erased is remembered.
     InProgress,
     /// There is no such payment.
     Missing,
@@ -52,6 +52,16 @@ pub trait ErasureStore: Send + Sync + 'static {
         reference: ServiceReference,
         entry: &Entry,
     ) -> Result<Erased, StoreError>;
+
+    /// The payments of a method that wait for their erasure, in the order of their references and behind `after`, each with
+    /// the detail of the entry that asked for it.
+    async fn erasure_wishes(
+        &self,
+        environment: EnvironmentId,
+        method: PaymentMethod,
+        after: Option<[u8; 16]>,
+        limit: u32,
+    ) -> Result<Vec<(ServiceReference, String)>, StoreError>;
 
     /// Customer tokens that were issued under a key, behind `after`.
     async fn customer_tokens(

@@ -16,6 +16,8 @@ pub struct Diagnosis {
     pub durability: Durability,
     /// Due work that no node has claimed.
     pub backlog: Vec<Backlog>,
+    /// The public URLs of the nodes that are connected, each as far as the database keeps it; empty if it does not tell.
+    pub node_urls: Vec<String>,
 }
 
 /// What keeps acknowledged work safe.
@@ -29,6 +31,8 @@ pub enum Durability {
         synchronous: u32,
         /// How long the disk took to confirm a small write beside the file, in microseconds, each of several times.
         sync_micros: Vec<u64>,
+        /// Whether what was deleted may still be in the write-ahead log, because somebody reads.
+        keeps_deleted: bool,
     },
     /// A database server.
     Server {

@@ -71,6 +71,44 @@ async fn deciding_for_the_configured_account_survives_every_fault() {
     fails_at_every_step::<UseConfiguredAccount>().await;
 }
 
+/// The address was wrong from the beginning: nothing was ever sent there, so that the correction counts.
+#[tokio::test(start_paused = true)]
+async fn a_transfer_that_never_reached_its_provider_follows_the_correction() {
+    for fault in [None, Some(Fault::ProviderUnknown { done: false })] {
+        let world = World::new().await;
+        world.providers.records().unreachable = vec!['a'];
+        if let Some(fault) = fault {
+            world.faults.arm(fault, 1);
+        }
+        let made = world.send("a caller's key", 10_000).await.unwrap().transfer;
+        world.faults.disarm();
+        // It is tried again and again, and never leaves.
+        for _ in 0..3 {
+            tokio::time::sleep(std::time::Duration::from_mins(2)).await;
+            world.resolve().await;
+        }
+        let mut corrected = account_b();
+        corrected["providers"][BANK]["baseUrl"] = json!("https://corrected.example");
+        world.configure(corrected).await;
+        for _ in 0..3 {
+            tokio::time::sleep(std::time::Duration::from_mins(30)).await;
+            world.resolve().await;
+        }
+        let transfer = world.transfer(made.order.id).await.unwrap();
+        let exceptions =
+            world.store.exceptions_of(world.environment, ServiceReference::Ach(made.order.id)).await.unwrap();
+        if fault.is_some() {
+            assert_eq!((transfer.state.status, exceptions.len()), (Status::Pending, 1));
+            assert_eq!(world.providers.records().transfers, []);
+            continue;
+        }
+        assert_eq!((transfer.state.status, exceptions.len()), (Status::Processing, 0), "{transfer:?}");
+        assert_eq!(world.providers.records().transfer().account, 'b');
+        assert_eq!(transfer.order.account.unwrap().address, "https://corrected.example");
+        world.check().await;
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn only_a_payment_of_a_configured_provider_can_be_decided_about() {
     let world = World::new().await;

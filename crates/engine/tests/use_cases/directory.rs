@@ -126,6 +126,37 @@ async fn a_damaged_configuration_keeps_the_last_good_one_in_force_and_revocation
     assert!(!world.opens(&key) && world.has_provider("cards"));
 }
 
+/// As a node of this release meets what a later one has written.
+#[tokio::test]
+async fn a_configuration_with_an_unknown_field_is_told_until_another_replaces_it() {
+    let world = World::new().await;
+    world.configure("cards").await;
+    let told = async || {
+        let checks = world.engine.run_checks().await;
+        checks.into_iter().find(|check| check.name == "configuration").map(|check| check.finding)
+    };
+    assert_eq!(told().await, None);
+    let put = async |version: u64, document: &str| {
+        world.tamper(&format!(
+            "UPDATE config_versions SET version = {version}, document = {document};
+             UPDATE environments SET config_version = {version};
+             UPDATE directory SET version = version + 1;
+             UPDATE environments SET directory_version = (SELECT version FROM directory);"
+        ));
+        world.engine.directory().refresh().await.unwrap();
+        world.engine.directory().compile_pending().await.unwrap();
+    };
+    put(2, r#"'{"ofALaterRelease":1,' || substr(document, 2)"#).await;
+    assert!(world.has_provider("cards"), "the one before stays in force");
+    let finding = told().await.unwrap();
+    assert!(finding.contains("cannot use configuration 2, and goes on with 1"), "{finding}");
+    // A change of keys changes nothing about it, a change of the configuration does.
+    world.key().await;
+    assert!(told().await.is_some());
+    put(3, r#"replace(document, '"ofALaterRelease":1,', '')"#).await;
+    assert_eq!(told().await, None);
+}
+
 #[tokio::test]
 async fn another_master_key_is_refused_at_start() {
     let world = World::new().await;

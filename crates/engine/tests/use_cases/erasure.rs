@@ -12,7 +12,7 @@ use tollgate_domain::{
     id::{PaymentId, TransferId},
     transaction::Status,
 };
-use tollgate_engine::{CustomerName, Erasure, PrepareRequest};
+use tollgate_engine::{CustomerName, Erasure, InProgress, PrepareRequest};
 
 use crate::support::{
     config::{self, BANK},
@@ -83,9 +83,15 @@ async fn a_customer_is_forgotten_everywhere_and_nobody_else_is() {
     let by_second_address = paid(&world, "ada@second.example").await;
 
     let first = erase(&world, "customer").await;
-    let in_progress = vec![ServiceReference::Ach(transfer)];
+    let left = world.transfer(transfer).await.unwrap().progress.expected_on;
+    let in_progress = vec![InProgress { reference: ServiceReference::Ach(transfer), ends_on: left }];
     assert_eq!(first, Erasure { card_payments: 2, transfers: 0, customer_tokens: 1, in_progress });
-    settle(&world, transfer).await;
+    // It has arrived, and is looked at for some more days, for which nobody's name is needed.
+    world.providers.records().transfer().status = AchProviderStatus::Settled;
+    sleep(3 * DAY).await;
+    world.resolve().await;
+    let arrived = world.transfer(transfer).await.unwrap();
+    assert_eq!((arrived.state.status, arrived.progress.due.is_some()), (Status::Succeeded, true));
     let second = erase(&world, "customer").await;
     assert_eq!(second, Erasure { transfers: 1, ..Erasure::default() });
     assert_eq!(erase(&world, "customer").await, Erasure::default(), "nothing is left");
@@ -102,6 +108,34 @@ async fn a_customer_is_forgotten_everywhere_and_nobody_else_is() {
     // What is done with it later still works.
     world.resolve().await;
     world.deliver().await;
+    world.check().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_still_needed_is_erased_by_itself_once_it_is_not() {
+    let world = World::new().await;
+    let (unpaid, transfer) = (prepared(&world, "ada@example.com").await, sent(&world, "a key").await);
+    let first = erase(&world, "customer").await;
+    let left: Vec<_> = first.in_progress.iter().map(|it| it.reference).collect();
+    assert_eq!(left, [ServiceReference::Card(unpaid), ServiceReference::Ach(transfer)]);
+    let expires_at = world.payment(unpaid).await.order.expires_at.utc_minute();
+    assert!(expires_at.starts_with(first.in_progress[0].ends_on.as_deref().unwrap()), "{first:?}");
+    let pass = async || {
+        while world.store.index_events(100).await.unwrap() > 0 {}
+        let (stop, stopped) = watch::channel(false);
+        let stopping = async {
+            sleep(Duration::from_mins(3)).await;
+            stop.send_replace(true);
+        };
+        tokio::join!(world.engine().retain_until(stopped), stopping);
+    };
+    pass().await;
+    assert!(world.payment(unpaid).await.order.customer_email.is_some(), "it is still needed");
+    settle(&world, transfer).await;
+    pass().await;
+    assert_eq!(world.payment(unpaid).await.order.customer_email, None);
+    let order = world.transfer(transfer).await.unwrap().order;
+    assert!(!format!("{order:?}").contains("Ada"), "{order:?}");
     world.check().await;
 }
 

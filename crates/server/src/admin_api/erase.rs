@@ -48,8 +48,20 @@ pub(crate) struct ErasureResponse {
     transfers: u64,
     /// Customer tokens that were issued under an idempotency key and are forgotten.
     customer_tokens: u64,
-    /// Payments that have not ended and keep their data: repeat the call once they have. At most 100 are listed.
+    /// Payments that have not ended and keep their data until they have; it is erased by itself then. At most 100 are listed.
     in_progress: Vec<String>,
+    /// The same, with the day each is expected to end.
+    remaining: Vec<RemainingResponse>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = RemainingData)]
+pub(crate) struct RemainingResponse {
+    service_reference: String,
+    /// As `YYYY-MM-DD`; null where only the provider can tell.
+    #[schema(required)]
+    ends_on: Option<String>,
 }
 
 pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {
@@ -63,7 +75,12 @@ pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {
         card_payments: erasure.card_payments,
         transfers: erasure.transfers,
         customer_tokens: erasure.customer_tokens,
-        in_progress: erasure.in_progress.iter().map(ToString::to_string).collect(),
+        in_progress: erasure.in_progress.iter().map(|it| it.reference.to_string()).collect(),
+        remaining: erasure
+            .in_progress
+            .into_iter()
+            .map(|it| RemainingResponse { service_reference: it.reference.to_string(), ends_on: it.ends_on })
+            .collect(),
     })
 }
 

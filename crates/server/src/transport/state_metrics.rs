@@ -80,6 +80,11 @@ impl ServiceState {
             "How far this server's clock is ahead of the database's",
             ahead,
         );
+        let unusable = self.views.iter().map(|view| {
+            (vec![("environment", view.environment.id.to_string())], i64::from(view.unusable.is_some()))
+        });
+        let help = "1 if this node cannot use the environment's newest configuration and goes on with the one before";
+        shown.add("configuration_unusable", help, unusable);
         self.show_providers(&mut shown);
         self.show_return_rates(&mut shown);
         if let Some((health, backlog)) = &self.stored {

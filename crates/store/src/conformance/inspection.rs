@@ -15,8 +15,8 @@ pub async fn a_store_knows_itself(nodes: &Nodes) {
     assert!(diagnosis.software.contains("SQL"), "{diagnosis:?}");
     assert!(diagnosis.schema_version >= 3, "{diagnosis:?}");
     match &diagnosis.durability {
-        Durability::File { journal_mode, synchronous, sync_micros } => {
-            assert_eq!((journal_mode.as_str(), *synchronous), ("wal", 2));
+        Durability::File { journal_mode, synchronous, sync_micros, keeps_deleted } => {
+            assert_eq!((journal_mode.as_str(), *synchronous, *keeps_deleted), ("wal", 2, false));
             assert!(sync_micros.len() > 3, "{diagnosis:?}");
         }
         Durability::Server { version_number, synchronous_commit, in_recovery, .. } => {

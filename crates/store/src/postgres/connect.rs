@@ -77,7 +77,10 @@ impl Connector {
         let mut hosts = one_by_one(&wanted.config);
         for config in &mut hosts {
             if config.get_application_name().is_none() {
-                config.application_name("tollgate");
+                let url = settings.node_url.as_deref();
+                config.application_name(
+                    url.map_or_else(|| "tollgate".to_owned(), |url| format!("tollgate {url}")),
+                );
             }
             if config.get_connect_timeout().is_none() {
                 config.connect_timeout(settings.connect_timeout);

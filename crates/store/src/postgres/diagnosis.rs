@@ -16,8 +16,13 @@ const SETTINGS: &str =
     current_setting('full_page_writes')::boolean, current_setting('synchronous_standby_names'),
     pg_is_in_recovery()";
 
+/// A node says by its connections' name where it is reached. The server keeps the first 63 bytes.
+const NODES: &str = "SELECT DISTINCT substr(application_name, 10) FROM pg_stat_activity
+    WHERE datname = current_database() AND starts_with(application_name, 'tollgate http')";
+
 pub(super) async fn diagnose(s: &mut PostgresSession, now: Timestamp) -> Result<Diagnosis, Fault> {
     let (backlog, schema_version) = (backlog(s, now).await?, schema_version(s).await?);
+    let node_urls = s.query(NODES, &[], |cells| cells.text()).await?;
     let (software, durability) = s
         .query_one(SETTINGS, &[], |cells| {
             let software = format!("PostgreSQL {}", cells.text()?);
@@ -32,5 +37,5 @@ pub(super) async fn diagnose(s: &mut PostgresSession, now: Timestamp) -> Result<
             Ok((software, durability))
         })
         .await?;
-    Ok(Diagnosis { software, schema_version, durability, backlog })
+    Ok(Diagnosis { software, schema_version, durability, backlog, node_urls })
 }

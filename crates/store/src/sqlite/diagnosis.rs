@@ -32,6 +32,7 @@ pub(super) async fn diagnose(
     s: &mut SqliteSession,
     now: Timestamp,
     synchronous: u32,
+    keeps_deleted: bool,
 ) -> Result<Diagnosis, Fault> {
     let path = s.path().map(Path::new);
     // A folder that takes no file says nothing about the disk.
@@ -40,8 +41,9 @@ pub(super) async fn diagnose(
     Ok(Diagnosis {
         software: format!("SQLite {}", rusqlite::version()),
         schema_version: schema_version(s).await?,
-        durability: Durability::File { journal_mode, synchronous, sync_micros },
+        durability: Durability::File { journal_mode, synchronous, sync_micros, keeps_deleted },
         backlog: backlog(s, now).await?,
+        node_urls: Vec::new(),
     })
 }
 

@@ -42,6 +42,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     42 "0042" lines_of_payments,
     43 "0043" smaller_search_terms,
     44 "0044" withdrawn_for_disputes,
+    45 "0045" erasure_wishes,
     46 "0046" credential_accounts,
     50 "0050" identity,
 );

@@ -20,6 +20,9 @@ port! {
         Write erasure::erase => erase_payment(
             environment: EnvironmentId, reference: ServiceReference, entry: &Entry
         ) -> Erased;
+        Read erasure::wishes => erasure_wishes(
+            environment: EnvironmentId, method: PaymentMethod, after: Option<[u8; 16]>, limit: u32
+        ) -> Vec<(ServiceReference, String)>;
         Read erasure::tokens => customer_tokens(
             environment: EnvironmentId, after: Option<[u8; 32]>, limit: u32
         ) -> Vec<KeyedToken>;

@@ -51,7 +51,8 @@ pub(crate) async fn customers<S: Session>(
     s.query(sql, values![environment, first, limit], read).await
 }
 
-/// Whether something may still happen that needs what is to be erased: sending it, or indexing its events.
+/// Whether something may still happen that needs what is to be erased: sending it, or indexing its events. Whether a transfer
+/// that has arrived comes back is asked by the provider's name for it.
 const IS_CARD_BUSY: &str = "SELECT 1 FROM card_payments p
      LEFT JOIN transactions t ON t.environment_id = p.environment_id AND t.method = 'web_card' AND t.reference = p.id
      WHERE p.environment_id = $1 AND p.id = $2 AND (
@@ -65,7 +66,8 @@ const IS_CARD_BUSY: &str = "SELECT 1 FROM card_payments p
 const IS_TRANSFER_BUSY: &str = "SELECT 1 FROM transactions t
      JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
      WHERE t.environment_id = $1 AND t.method = 'ach' AND t.reference = $2 AND (
-         f.due_at IS NOT NULL OR f.sealed_account IS NOT NULL OR t.status IN ('pending', 'processing'))";
+         f.sealed_account IS NOT NULL OR t.status IN ('pending', 'processing')
+         OR (f.due_at IS NOT NULL AND t.status <> 'succeeded'))";
 
 /// An event that is being indexed at this moment would bring the old terms back.
 const IS_INDEXING: &str = "SELECT 1 FROM out_events e
@@ -126,8 +128,15 @@ pub(crate) async fn erase<S: Session>(
     let is_busy = s.exists(busy, values![environment, reference]).await?
         || s.exists(IS_INDEXING, values![environment, method.as_str(), reference]).await?;
     if is_busy {
-        return Ok(Effect::Nothing(Erased::InProgress));
+        let sql = "INSERT INTO erasure_wishes (environment_id, method, reference, asked_at, detail)
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING";
+        let values = values![environment, method.as_str(), reference, entry.at, &entry.detail];
+        let is_new = s.execute(sql, values).await? > 0;
+        let busy = Erased::InProgress;
+        return Ok(if is_new { Effect::Written(busy) } else { Effect::Nothing(busy) });
     }
+    let sql = "DELETE FROM erasure_wishes WHERE environment_id = $1 AND method = $2 AND reference = $3";
+    s.execute(sql, values![environment, method.as_str(), reference]).await?;
     let before = terms(s, environment, reference).await?;
     s.execute(erase, values![environment, reference, entry.at]).await?;
     for statement in ERASE_PARTS {
@@ -144,6 +153,21 @@ pub(crate) async fn erase<S: Session>(
     erase_events(s, environment, reference).await?;
     timeline::add(s, environment, reference, std::slice::from_ref(entry)).await?;
     Ok(Effect::Written(Erased::Done))
+}
+
+/// The payments that wait for their erasure, each with who asked for it.
+pub(crate) async fn wishes<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    method: PaymentMethod,
+    after: Option<[u8; 16]>,
+    limit: u32,
+) -> Result<Vec<(ServiceReference, String)>, Fault> {
+    let Some(first) = rows::from_after(after) else { return Ok(Vec::new()) };
+    let sql = "SELECT reference, detail FROM erasure_wishes
+         WHERE environment_id = $1 AND method = $2 AND reference >= $3 ORDER BY reference LIMIT $4";
+    let read = |cells: &mut Cells<'_>| Ok((ServiceReference::from_bytes(method, cells.id()?), cells.text()?));
+    s.query(sql, values![environment, method.as_str(), first, limit], read).await
 }
 
 /// When it was erased, if it was; `None` if there is no such payment. Nobody changes it until the unit is done.

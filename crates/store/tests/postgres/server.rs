@@ -111,6 +111,7 @@ pub(crate) fn settings() -> PostgresSettings {
         connect_timeout: Duration::from_secs(2),
         wait_timeout: Duration::from_secs(3),
         statement_timeout: Duration::from_secs(5),
+        node_url: None,
     }
 }
 

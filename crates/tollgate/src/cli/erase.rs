@@ -31,12 +31,18 @@ pub(crate) async fn run(session: Session, asked: Erase) -> Result<(), Failure> {
             erased.number("transfers"),
             erased.number("customerTokens")
         );
-        let waiting = erased.joined("inProgress");
-        if !waiting.is_empty() {
-            said = format!(
-                "{said}Not ended yet, and not erased: {waiting}. Repeat the command once they have.\n"
-            );
+        for left in erased.list("remaining") {
+            let expected = left.optional_text("endsOn").map(|day| format!(", expected on {day}"));
+            said.extend([format!(
+                "Not ended yet, and erased by itself once it has: {}{}.\n",
+                left.text("serviceReference"),
+                expected.unwrap_or_default()
+            )]);
         }
         said
-    })
+    })?;
+    match erased.list("remaining").len() {
+        0 => Ok(()),
+        left => Err(Failure::new(format!("{left} payments keep their data until they have ended"))),
+    }
 }

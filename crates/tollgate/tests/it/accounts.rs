@@ -66,9 +66,10 @@ fn a_transfer_in_doubt_is_not_sent_from_another_account(on: On) {
     let mut document = desk.document(world.simulator.address());
     document["providers"]["ach_provider_a"]["funding"]["accountId"] = json!("account_of_others");
     desk.configure(&document);
-    world.simulator.clear_faults();
+    // A look that began before goes on with the account as it was, and must not find the provider well again.
     wait_exception(&world, &reference);
     assert!(world.simulator.accepted_as(&reference).is_empty());
+    world.simulator.clear_faults();
     desk.configure(&desk.document(world.simulator.address()));
     desk.wait_status(&reference, "processing");
     world.simulator.sole(&reference);
@@ -102,11 +103,14 @@ fn a_settled_transfer_waits_while_its_address_is_not_configured(on: On) {
     let other = BankSimulator::start();
     let desk = &world.desk;
     let (reference, id) = world.taken("taken before");
+    // A look that began before the change must not find out.
+    world.simulator.fault("ach_transfers.retrieve", "timeout_before", ALWAYS, DELAY_MS);
     desk.configure(&desk.document(other.address()));
     // The webhook comes while nothing can be read at the account it is about.
     world.simulator.simulate(&id, "settle", &json!({}));
     wait_exception(&world, &reference);
     assert_eq!(desk.status(&reference), "processing");
+    world.simulator.clear_faults();
     desk.configure(&desk.document(world.simulator.address()));
     desk.wait_status(&reference, "succeeded");
 }
@@ -138,9 +142,9 @@ fn a_charge_in_doubt_is_not_made_at_another_address(on: On) {
     let data = shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
     assert_eq!(data["transaction"]["status"], "pending", "{data:#}");
     shop.configure(&shop.document(other.address()));
-    simulator.clear_faults();
     wait_card_exception(&world, &prepared.reference);
     assert_eq!(other.calls(Wire::Square, "payments.create"), 0);
+    simulator.clear_faults();
     shop.configure(&shop.document(simulator.address()));
     shop.wait_status(&prepared.reference, "succeeded");
     assert_eq!(simulator.truth(&prepared.reference).charged, 1);
@@ -157,9 +161,9 @@ fn a_preparation_in_doubt_is_not_made_at_another_address(on: On) {
     let listed = shop.listed("payments");
     let reference = listed[0]["serviceReference"].as_str().unwrap();
     shop.configure(&shop.document(other.address()));
-    simulator.clear_faults();
     wait_card_exception(&world, reference);
     assert_eq!(other.truth(reference).objects, 0);
+    simulator.clear_faults();
     shop.configure(&shop.document(simulator.address()));
     shop.wait_preparation(reference, "withdrawn");
     wait_until("nothing can be paid", WAIT_TIMEOUT.min(BANK_WAIT_TIMEOUT), || {

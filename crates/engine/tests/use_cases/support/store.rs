@@ -331,6 +331,9 @@ through! {
         StoreWrite erase_payment(
             environment: EnvironmentId, reference: ServiceReference, entry: &Entry
         ) -> Erased;
+        StoreRead erasure_wishes(
+            environment: EnvironmentId, method: PaymentMethod, after: Option<[u8; 16]>, limit: u32
+        ) -> Vec<(ServiceReference, String)>;
         StoreRead customer_tokens(environment: EnvironmentId, after: Option<[u8; 32]>, limit: u32) -> Vec<KeyedToken>;
         StoreWrite forget_customer_token(environment: EnvironmentId, key: &[u8; 32]) -> ();
         StoreWrite forget_provider_events(

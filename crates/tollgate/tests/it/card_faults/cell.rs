@@ -208,9 +208,12 @@ impl Cell {
         }
     }
 
-    /// The resolver may look meanwhile and be struck too, so that what is to outlast a call is not counted by it.
+    /// The resolver may look meanwhile and be struck too, so that what is to outlast a call is not counted by it. Neither is an
+    /// answer that is not asked for again: on a busy machine a try may be given up, and the next one is to be answered the same.
     pub(super) fn count(&self) -> u64 {
+        let is_answer = matches!(self.fault, Fault::Exchange("refuse" | "unknown_status"));
         match self.times {
+            Times::Once if is_answer && !self.takes_back() => 1_000,
             Times::Once => 1,
             Times::EveryTry | Times::TwiceOver => 1_000,
         }
@@ -276,7 +279,11 @@ impl Stage {
             Fault::Silence => Weather::Silent,
             Fault::Exchange(kind) | Fault::Webhooks(kind) => {
                 self.simulator.fault(cell.wire, cell.operation(), kind, cell.count(), cell.delay_ms());
-                return call();
+                let answer = call();
+                if kind == "refuse" && !cell.takes_back() {
+                    self.simulator.clear_faults();
+                }
+                return answer;
             }
         };
         self.network.set(weather);
