@@ -57,7 +57,7 @@ pub use ach::{
 };
 pub use activity::ACTIVITY;
 pub use approvals::{ApprovalSubject, DecideError};
-pub use audit_log::Audited;
+pub use audit_log::{Audited, list_query};
 pub use books::{EnvironmentStatement, Statement};
 pub use card::{
     ConfirmBody, ConfirmError, Confirmable, Confirmed, HoldChanged, HoldError, HoldRequest, PaymentRead,
