@@ -228,8 +228,8 @@ pub struct Request {
 
 impl Request {
     pub fn send(&self, client: &mut Client) -> Answer {
-        let body = if self.body.is_null() { String::new() } else { self.body.to_string() };
         static SENT: AtomicU32 = AtomicU32::new(0);
+        let body = if self.body.is_null() { String::new() } else { self.body.to_string() };
         // Another address each time: whoever presents wrong credentials is slowed down.
         let [_, b, c, d] = SENT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let address = format!("10.{b}.{c}.{d}");
