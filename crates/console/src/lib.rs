@@ -13,5 +13,5 @@ pub use pages::{
     first_page::{SandboxKeys, product_page, sandbox_page},
     playground::{Playground, playground},
 };
-pub use router::router;
+pub use router::{PageRoute, page_routes, router};
 pub use state::{Console, ConsoleTokens};

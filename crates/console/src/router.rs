@@ -29,90 +29,116 @@ use crate::{
 ///
 /// [`SignedIn`]: crate::request::signed_in::SignedIn
 macro_rules! pages {
-    ($($permission:ident $verb:ident $path:literal $page:path;)*) => {
-        Router::new()$(.route($path, $verb($page).layer(Extension(Permission::$permission))))*
+    ($router:ident $list:ident below $base:literal: $($permission:ident $verb:ident $path:literal $page:path;)*) => {
+        fn $router() -> Router<SharedConsole> {
+            Router::new()$(.route($path, $verb($page).layer(Extension(Permission::$permission))))*
+        }
+
+        const $list: &[PageRoute] = &[$(PageRoute {
+            permission: Permission::$permission,
+            method: stringify!($verb),
+            path: concat!($base, $path),
+        },)*];
     };
+}
+
+/// A page, and who may open it.
+#[derive(Debug, Clone, Copy)]
+pub struct PageRoute {
+    pub permission: Permission,
+    /// `get` or `post`.
+    pub method: &'static str,
+    pub path: &'static str,
+}
+
+/// Every page for those who are signed in.
+pub fn page_routes() -> impl Iterator<Item = &'static PageRoute> {
+    OF_ENVIRONMENT.iter().chain(OF_SERVICE)
+}
+
+pages! { environment_pages OF_ENVIRONMENT below "/console/{environment}":
+    Read get "/" overview::show;
+    Read get "/payments" payments::list;
+    Read get "/payments.csv" payments::export;
+    Read get "/payments/{reference}" payment::show;
+    ManagePayments get "/payments/{reference}/capture" hold::show_capture;
+    ManagePayments post "/payments/{reference}/capture" hold::capture;
+    ManagePayments get "/payments/{reference}/void" hold::show_void;
+    ManagePayments post "/payments/{reference}/void" hold::void;
+    ManagePayments get "/payments/{reference}/cancel" cancel::show;
+    ManagePayments post "/payments/{reference}/cancel" cancel::post;
+    Refund get "/payments/{reference}/refund" refund::show;
+    Refund post "/payments/{reference}/refund" refund::post;
+    ManagePayments post "/payments/{reference}/corrected-account" payment::reveal;
+    Configure get "/erase" erase::show;
+    Configure post "/erase" erase::post;
+    Read get "/routing" routing::show;
+    Configure get "/fees/edit" routing::edit_fee;
+    Configure post "/fees/edit" routing::review_fee;
+    Configure get "/rules/edit" rule::edit;
+    Configure post "/rules/edit" rule::review;
+    Configure post "/rules/switch" routing::switch_rule;
+    Read get "/try" try_out::show;
+    Configure get "/config" config::edit;
+    Read get "/config.json" config::export;
+    Configure post "/config/review" config::review;
+    Configure post "/config/save" config::save;
+    Read get "/config/history" config::history;
+    Read get "/config/history/{version}" config::version;
+    Configure post "/config/history/{version}" config::restore;
+    Read get "/wallets" wallets::list;
+    Read get "/wallets/{currency}" wallets::show;
+    MoveFunds post "/wallets/{currency}" wallets::post;
+    Read get "/providers" providers::list;
+    Resend post "/providers" providers::retry;
+    Configure get "/providers/edit" provider::edit;
+    Configure post "/providers/edit" provider::review;
+    Configure post "/providers/test" providers::test;
+    Configure post "/providers/circuit" providers::force_circuit;
+    Read get "/keys" keys::list;
+    ManageKeys post "/keys" keys::change;
+    Read get "/events" events::list;
+    Read get "/events/{event}" events::show;
+    Resend post "/events/{event}" events::resend;
+    Read get "/endpoints" endpoints::list;
+    Configure post "/endpoints" endpoints::change;
+    Read get "/deliveries" deliveries::list;
+    Resend post "/deliveries" deliveries::resend;
+    Read get "/requests" requests::list;
+    Read get "/exceptions" exceptions::list;
+    ManagePayments post "/exceptions" exceptions::resolve;
+    Read get "/approvals" approvals::list;
+    Read get "/approvals/{approval}" approvals::review;
+    Approve post "/approvals" approvals::decide;
+    Read get "/disputes" disputes::list;
+    Read get "/statement" statement::show;
+    Read get "/statement.csv" statement::export;
+    Read get "/waiting" waiting::list;
+}
+
+pages! { service_pages OF_SERVICE below "":
+    Read get "/console" environments::enter;
+    Read get "/console/" environments::enter;
+    Read get "/console/environments" environments::list;
+    Configure post "/console/environments" environments::create;
+    ReadAuditLog get "/console/audit-log" audit_log::list;
+    ManageUsers get "/console/users" users::list;
+    ManageUsers post "/console/users" users::change;
+    OwnAccount get "/console/account" users::account;
+    OwnAccount post "/console/account" users::change_account;
+    Read post "/console/sign-out" sign_in::sign_out;
+    Read get "/console/{environment}/" overview::show;
 }
 
 /// Every page, below `/console`. Whoever serves them puts the address a request comes from into it, as an `IpAddr`.
 pub fn router(console: Console) -> Router {
-    let environment = pages! {
-        Read get "/" overview::show;
-        Read get "/payments" payments::list;
-        Read get "/payments.csv" payments::export;
-        Read get "/payments/{reference}" payment::show;
-        ManagePayments get "/payments/{reference}/capture" hold::show_capture;
-        ManagePayments post "/payments/{reference}/capture" hold::capture;
-        ManagePayments get "/payments/{reference}/void" hold::show_void;
-        ManagePayments post "/payments/{reference}/void" hold::void;
-        ManagePayments get "/payments/{reference}/cancel" cancel::show;
-        ManagePayments post "/payments/{reference}/cancel" cancel::post;
-        Refund get "/payments/{reference}/refund" refund::show;
-        Refund post "/payments/{reference}/refund" refund::post;
-        ManagePayments post "/payments/{reference}/corrected-account" payment::reveal;
-        Configure get "/erase" erase::show;
-        Configure post "/erase" erase::post;
-        Read get "/routing" routing::show;
-        Configure get "/fees/edit" routing::edit_fee;
-        Configure post "/fees/edit" routing::review_fee;
-        Configure get "/rules/edit" rule::edit;
-        Configure post "/rules/edit" rule::review;
-        Configure post "/rules/switch" routing::switch_rule;
-        Read get "/try" try_out::show;
-        Configure get "/config" config::edit;
-        Read get "/config.json" config::export;
-        Configure post "/config/review" config::review;
-        Configure post "/config/save" config::save;
-        Read get "/config/history" config::history;
-        Read get "/config/history/{version}" config::version;
-        Configure post "/config/history/{version}" config::restore;
-        Read get "/wallets" wallets::list;
-        Read get "/wallets/{currency}" wallets::show;
-        MoveFunds post "/wallets/{currency}" wallets::post;
-        Read get "/providers" providers::list;
-        Resend post "/providers" providers::retry;
-        Configure get "/providers/edit" provider::edit;
-        Configure post "/providers/edit" provider::review;
-        Configure post "/providers/test" providers::test;
-        Configure post "/providers/circuit" providers::force_circuit;
-        Read get "/keys" keys::list;
-        ManageKeys post "/keys" keys::change;
-        Read get "/events" events::list;
-        Read get "/events/{event}" events::show;
-        Resend post "/events/{event}" events::resend;
-        Read get "/endpoints" endpoints::list;
-        Configure post "/endpoints" endpoints::change;
-        Read get "/deliveries" deliveries::list;
-        Resend post "/deliveries" deliveries::resend;
-        Read get "/requests" requests::list;
-        Read get "/exceptions" exceptions::list;
-        ManagePayments post "/exceptions" exceptions::resolve;
-        Read get "/approvals" approvals::list;
-        Read get "/approvals/{approval}" approvals::review;
-        Approve post "/approvals" approvals::decide;
-        Read get "/disputes" disputes::list;
-        Read get "/statement" statement::show;
-        Read get "/statement.csv" statement::export;
-        Read get "/waiting" waiting::list;
-    };
-    let signed_in = pages! {
-        Read get "/console" environments::enter;
-        Read get "/console/" environments::enter;
-        Read get "/console/environments" environments::list;
-        Configure post "/console/environments" environments::create;
-        ReadAuditLog get "/console/audit-log" audit_log::list;
-        ManageUsers get "/console/users" users::list;
-        ManageUsers post "/console/users" users::change;
-        Read post "/console/sign-out" sign_in::sign_out;
-        Read get "/console/{environment}/" overview::show;
-    };
-    let pages = signed_in
+    let pages = service_pages()
         .route("/console/sign-in", get(sign_in::show).post(sign_in::sign_in))
         .route("/console/sandbox-sign-in", post(sandbox_sign_in::sign_in))
         .route(single_sign_on::START, get(single_sign_on::begin))
         .route(CALLBACK, get(single_sign_on::callback))
         .route("/console/assets/{name}", get(assets::serve))
-        .nest("/console/{environment}", environment)
+        .nest("/console/{environment}", environment_pages())
         .fallback(not_found::not_found_here.layer(Extension(Permission::Read)));
     let console = Arc::new(console);
     pages

@@ -44,7 +44,7 @@ impl Role {
     /// Whether the role includes the permission.
     pub const fn allows(self, permission: Permission) -> bool {
         match permission {
-            Permission::Read | Permission::Inspect => true,
+            Permission::Read | Permission::Inspect | Permission::OwnAccount => true,
             Permission::Resend | Permission::Refund => {
                 matches!(self, Self::Support | Self::Operator | Self::Admin)
             }
@@ -83,6 +83,8 @@ pub enum Permission {
     RotateMasterKey,
     ReadAuditLog,
     Approve,
+    /// See oneself, and make and revoke one's own tokens.
+    OwnAccount,
 }
 
 impl Permission {
@@ -269,7 +271,7 @@ impl Identity {
 mod tests {
     use super::*;
 
-    const PERMISSIONS: [Permission; 13] = [
+    const PERMISSIONS: [Permission; 14] = [
         Permission::Read,
         Permission::Inspect,
         Permission::Resend,
@@ -283,6 +285,7 @@ mod tests {
         Permission::RotateMasterKey,
         Permission::ReadAuditLog,
         Permission::Approve,
+        Permission::OwnAccount,
     ];
 
     fn organization(number: u8) -> OrganizationId {
@@ -292,11 +295,11 @@ mod tests {
     #[test]
     fn each_role_allows_what_it_is_for() {
         for (role, allowed) in [
-            (Role::Viewer, "1100000000000"),
-            (Role::Support, "1111000000000"),
-            (Role::Operator, "1111111100000"),
-            (Role::Approver, "1100000000001"),
-            (Role::Admin, "1111111111111"),
+            (Role::Viewer, "11000000000001"),
+            (Role::Support, "11110000000001"),
+            (Role::Operator, "11111111000001"),
+            (Role::Approver, "11000000000011"),
+            (Role::Admin, "11111111111111"),
         ] {
             let found: String =
                 PERMISSIONS.iter().map(|it| if role.allows(*it) { '1' } else { '0' }).collect();

@@ -6,6 +6,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use tollgate_domain::{
     Timestamp,
@@ -77,6 +78,30 @@ impl Audited {
         self.after = Some(after);
         self
     }
+}
+
+/// What an entry says of a list that was looked at: its filters, and only that there was a search.
+pub fn list_query(fields: &[(String, String)]) -> Value {
+    const SEARCHES: [&str; 2] = ["search", "q"];
+    const FILTERS: [&str; 9] = [
+        "status",
+        "state",
+        "paymentMethod",
+        "method",
+        "provider",
+        "from",
+        "to",
+        "createdFrom",
+        "createdBefore",
+    ];
+    let shown = fields.iter().filter(|(_, value)| !value.is_empty()).filter_map(|(name, value)| {
+        if SEARCHES.contains(&name.as_str()) {
+            return Some(("search".to_owned(), Value::Bool(true)));
+        }
+        let is_plain = FILTERS.contains(&name.as_str()) && value.len() <= 64;
+        is_plain.then(|| (name.clone(), value.as_str().into()))
+    });
+    Value::Object(shown.collect())
 }
 
 /// Entries of one operator and action that are recorded at once, and then one a second.
@@ -198,6 +223,17 @@ impl Engine {
         limit: u32,
     ) -> Result<Vec<AuditEntry>, StoreError> {
         self.store.audit_log(filter, before, limit).await
+    }
+
+    /// Says in this process' log what the audit log ends with: kept elsewhere, it shows later that its end was cut off.
+    pub(crate) async fn log_audit_head(&self) {
+        match self.store.audit_head().await {
+            Ok(AuditHead { entries, hash }) => {
+                let hash = HEXLOWER.encode(&hash);
+                tracing::info!(entries, hash, "audit log head");
+            }
+            Err(error) => tracing::warn!(%error, "the audit log's head cannot be read"),
+        }
     }
 
     /// What the log ends with.

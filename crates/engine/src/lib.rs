@@ -59,7 +59,7 @@ pub use ach::{
 };
 pub use activity::ACTIVITY;
 pub use approvals::{ApprovalSubject, DecideError};
-pub use audit_log::Audited;
+pub use audit_log::{Audited, list_query};
 pub use body_budget::{BodyBudget, BodyMeter, FREE_BODY_BYTES, NoRoomForBody};
 pub use books::{EnvironmentStatement, Statement};
 pub use card::{

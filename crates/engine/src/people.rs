@@ -309,6 +309,44 @@ impl Engine {
         Ok(NewUserToken { record, token: issued.key })
     }
 
+    /// Who this is, with their tokens; `None` for whoever holds the admin token.
+    pub async fn own_account(&self, identity: &Identity) -> Result<Option<UserState>, StoreError> {
+        match identity {
+            Identity::Bootstrap => Ok(None),
+            Identity::User { user, .. } => self.store.user(user.id).await,
+        }
+    }
+
+    /// Gives somebody a token of their own making. One that is made with another does not outlive it: whoever found a
+    /// token could otherwise renew it for ever.
+    pub async fn issue_own_token(
+        &self,
+        identity: &Identity,
+        name: String,
+        lifetime: Duration,
+        origin: &Origin,
+    ) -> Result<NewUserToken, UserError> {
+        let Identity::User { user, token, .. } = identity else { return Err(UserError::Missing) };
+        let now = self.clock.now();
+        let used = token.and_then(|token| {
+            let snapshot = self.directory.snapshot();
+            snapshot.personal_token_of_id(token, now).map(|token| token.expires_at().since(now))
+        });
+        let lifetime = used.map_or(lifetime, |left| lifetime.min(left));
+        self.issue_user_token(user.id, name, lifetime, origin).await
+    }
+
+    /// Revokes one of somebody's own tokens.
+    pub async fn revoke_own_token(
+        &self,
+        identity: &Identity,
+        token: TokenId,
+        origin: &Origin,
+    ) -> Result<(), UserError> {
+        let Identity::User { user, .. } = identity else { return Err(UserError::Missing) };
+        self.revoke_user_token(user.id, token, origin).await
+    }
+
     /// Revokes a token: on this node at once, on others within a second.
     pub async fn revoke_user_token(
         &self,

@@ -35,6 +35,8 @@ const POLL: Duration = Duration::from_millis(500);
 /// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 const FORGET_EVERY: Duration = Duration::from_mins(10);
+/// How often the end of the audit log is said.
+const AUDIT_HEAD_EVERY: Duration = Duration::from_mins(10);
 const FORGOTTEN_AT_ONCE: u32 = 1_000;
 /// Failed calls that are looked at to group them.
 const MAX_GROUPED: u32 = 10_000;
@@ -125,7 +127,7 @@ impl Engine {
 
     /// Writes the calls that were noted and forgets old ones, until told to stop; what was noted by then is written.
     pub async fn log_requests_until(self: Arc<Self>, mut stop: watch::Receiver<bool>) {
-        let mut forget_at = Instant::now();
+        let (mut forget_at, mut head_at) = (Instant::now(), Instant::now());
         while !*stop.borrow() {
             let mut pause = POLL;
             match self.write_requests().await {
@@ -141,6 +143,10 @@ impl Engine {
             }
             if let Err(error) = self.record_left_out().await {
                 warn!(%error, "repeated actions not recorded in the audit log");
+            }
+            if Instant::now() >= head_at {
+                head_at = Instant::now() + AUDIT_HEAD_EVERY;
+                self.log_audit_head().await;
             }
             if Instant::now() >= forget_at {
                 forget_at = Instant::now() + FORGET_EVERY;

@@ -9,7 +9,7 @@ use axum::{
 use http::Method;
 use tollgate_domain::people::Permission::{
     self, Approve, Configure, CreateOrganizations, Inspect, ManageKeys, ManagePayments, ManageUsers,
-    MoveFunds, Read, ReadAuditLog, Refund, Resend, RotateMasterKey,
+    MoveFunds, OwnAccount, Read, ReadAuditLog, Refund, Resend, RotateMasterKey,
 };
 
 use crate::{
@@ -148,9 +148,13 @@ operations! {
     "rekey" POST "/admin/v1/rekey" post rekey::run, Some(RotateMasterKey);
     "user_create" POST "/admin/v1/users" post users::create, Some(ManageUsers);
     "user_list" GET "/admin/v1/users" get users::list, Some(ManageUsers);
+    "user_change" PATCH "/admin/v1/users/{user}" patch users::change, Some(ManageUsers);
     "user_remove" DELETE "/admin/v1/users/{user}" delete users::remove, Some(ManageUsers);
     "user_token_issue" POST "/admin/v1/users/{user}/tokens" post users::issue_token, Some(ManageUsers);
     "user_token_revoke" DELETE "/admin/v1/users/{user}/tokens/{token}" delete users::revoke_token, Some(ManageUsers);
+    "account_read" GET "/admin/v1/account" get users::read_own, Some(OwnAccount);
+    "account_token_issue" POST "/admin/v1/account/tokens" post users::issue_own_token, Some(OwnAccount);
+    "account_token_revoke" DELETE "/admin/v1/account/tokens/{token}" delete users::revoke_own_token, Some(OwnAccount);
     "audit_log" GET "/admin/v1/audit-log" get audit_log::list, Some(ReadAuditLog);
     "audit_log_export" GET "/admin/v1/audit-log.jsonl" get audit_log::export, Some(ReadAuditLog);
     "doctor" GET "/admin/v1/doctor" get doctor::examine, Some(Inspect);

@@ -90,6 +90,7 @@ struct DisputesPage {
 pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let frame = signed_in.frame("Disputes", "disputes").await?;
+    signed_in.record_list("payment.list", environment).await?;
     let engine = &signed_in.console.engine;
     let (view, now) = (signed_in.view(environment)?, engine.clock().now());
     let mut rows = Vec::new();

@@ -181,6 +181,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let frame = signed_in.frame("Payments", "payments").await?;
     let search = PaymentQuery::of(&signed_in);
+    signed_in.record_list("payment.list", environment).await?;
     let (rows, next) = find(&signed_in, environment, &search, &frame.base).await?;
     if rows.is_empty() && search.text.parse::<RequestId>().is_ok() {
         let to = format!("{}/requests?q={}", frame.base, search.text);

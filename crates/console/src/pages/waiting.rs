@@ -42,6 +42,7 @@ struct WaitingPage {
 pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let frame = signed_in.frame("Waiting", "waiting").await?;
+    signed_in.record_list("payment.list", environment).await?;
     let engine = &signed_in.console.engine;
     let now = engine.clock().now();
     let next = |due: Option<Timestamp>| due.map_or_else(|| "–".to_owned(), second);

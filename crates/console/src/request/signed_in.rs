@@ -12,7 +12,7 @@ use tollgate_domain::{
     id::{EnvironmentId, RequestId},
     people::{Denied, Identity, Permission, Place},
 };
-use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin};
+use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin, list_query};
 
 use crate::{
     layout::{format::shortened, frame::Frame, page::PageError},
@@ -173,6 +173,17 @@ impl SignedIn {
     pub(crate) fn origin(&self) -> Origin {
         let given = self.given_name();
         Origin::of(Some(&self.identity), Some(given), self.request.clone(), self.address)
+    }
+
+    /// Puts into the audit log that customers' data were listed or searched, before they are shown.
+    pub(crate) async fn record_list(
+        &self,
+        action: &'static str,
+        environment: EnvironmentId,
+    ) -> Result<(), PageError> {
+        let listed = Audited::new(action, environment).in_environment(environment);
+        let listed = listed.after(list_query(&self.query));
+        Ok(self.console.engine.record_repeatable(&self.origin(), listed).await?)
     }
 
     /// Where a form's answer leads, with what it has to say.

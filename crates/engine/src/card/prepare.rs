@@ -12,6 +12,7 @@ use tollgate_domain::{
     id::{EnvironmentId, PaymentId},
     limit::LimitUse,
     routing::Unroutable,
+    tenant::KeyKind,
     transaction::Failure,
 };
 use tollgate_trace::span;
@@ -76,6 +77,8 @@ pub struct PrepareRequest {
     pub cancel_url: Option<String>,
     /// The caller's name for this business action.
     pub idempotency_key: Option<String>,
+    /// What the caller is: a page must not claim a name of the backend's, nor be given the payment it stands for.
+    pub caller: KeyKind,
 }
 
 /// A payment the customer can pay.
@@ -161,7 +164,7 @@ impl Engine {
         request_id: &str,
     ) -> Result<PreparedPayment, PrepareError> {
         let key = request.idempotency_key.as_deref();
-        let key = key.map(|key| self.preparation_key(view.environment.id, request.flow, key));
+        let key = key.map(|key| self.preparation_key(view.environment.id, &request, key));
         let Some(key) = key else {
             return Box::pin(self.prepare_new(view, request, None, request_id)).await;
         };
@@ -243,10 +246,14 @@ impl Engine {
         }
     }
 
-    /// The same for the same environment, flow and key, on every node.
-    fn preparation_key(&self, environment: EnvironmentId, flow: Flow, key: &str) -> [u8; 32] {
-        let parts: [&[u8]; 4] =
-            [b"preparation", &environment.to_bytes(), flow.as_str().as_bytes(), key.as_bytes()];
+    /// The same for the same environment, flow, kind of caller and key, on every node.
+    fn preparation_key(&self, environment: EnvironmentId, request: &PrepareRequest, key: &str) -> [u8; 32] {
+        let what: &[u8] = match request.caller {
+            KeyKind::Secret => b"preparation",
+            KeyKind::Publishable => b"preparation by a page",
+        };
+        let flow = request.flow.as_str().as_bytes();
+        let parts: [&[u8]; 4] = [what, &environment.to_bytes(), flow, key.as_bytes()];
         self.reference_digester.digest(&parts)
     }
 

@@ -32,6 +32,10 @@ impl LiveToken {
         Identity::User { user, token: Some(self.id), issuers }
     }
 
+    pub(crate) fn expires_at(&self) -> Timestamp {
+        self.expires_at
+    }
+
     fn is_expired(&self, now: Timestamp) -> bool {
         now >= self.expires_at
     }

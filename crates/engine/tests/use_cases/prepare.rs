@@ -3,6 +3,7 @@
 use tollgate_domain::{
     Currency, Flow, ServiceReference,
     card::{Preparation, ProviderStatus},
+    tenant::KeyKind,
 };
 use tollgate_engine::{
     PrepareError, PrepareRequest, PreparedPayment,
@@ -302,4 +303,23 @@ async fn what_the_provider_would_not_take_is_refused_before_anything_is_made() {
     }
     assert_eq!(world.payments().await, []);
     assert_eq!(world.providers.records().calls, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_page_and_the_backend_have_keys_of_their_own() {
+    let world = World::new().await;
+    let prepare = async |caller, amount| {
+        let request = PrepareRequest { caller, ..keyed(Flow::HostedCheckout, amount, "order-1") };
+        world.engine().prepare(&world.view(), request, "req_prepare").await.unwrap()
+    };
+    let of_backend = prepare(KeyKind::Secret, 500).await;
+    // The same body, and another: neither shows a page the backend's payment, nor keeps the name from the backend.
+    let of_page = prepare(KeyKind::Publishable, 500).await;
+    assert!(!of_page.replayed);
+    assert_ne!(of_page.payment.order.id, of_backend.payment.order.id);
+    for (caller, first) in [(KeyKind::Secret, of_backend), (KeyKind::Publishable, of_page)] {
+        let again = prepare(caller, 500).await;
+        assert!(again.replayed);
+        assert_eq!(again.payment.order.id, first.payment.order.id);
+    }
 }

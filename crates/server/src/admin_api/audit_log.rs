@@ -39,6 +39,9 @@ pub(crate) struct EntryResponse {
     #[schema(required)]
     user_id: Option<String>,
     actor: String,
+    /// The personal token it was done with.
+    #[schema(required)]
+    token_id: Option<String>,
     /// Where the request came from.
     #[schema(required)]
     address: Option<String>,
@@ -55,7 +58,7 @@ pub(crate) struct EntryResponse {
     before: Option<Box<RawValue>>,
     #[schema(value_type = Option<Object>, required)]
     after: Option<Box<RawValue>>,
-    /// SHA-256 of this entry and of the hash before it.
+    /// HMAC-SHA-256 of this entry and of the hash before it, under a key derived from the master key.
     hash: String,
 }
 
@@ -69,6 +72,7 @@ impl EntryResponse {
             actor_kind: entry.actor.kind.as_str(),
             user_id: entry.actor.kind.user().map(|id| id.to_string()),
             actor: entry.actor.name,
+            token_id: entry.token.map(|id| id.to_string()),
             address: entry.address.map(|address| address.to_string()),
             request_id: entry.request,
             action: entry.action,

@@ -9,7 +9,7 @@ use tollgate_domain::{
     id::{ApplicationId, EnvironmentId, OrganizationId},
     people::{Denied, Identity, Place},
 };
-use tollgate_engine::{Audited, BodyMeter, Origin};
+use tollgate_engine::{Audited, BodyMeter, Origin, list_query};
 use tracing::warn;
 
 use crate::{
@@ -142,6 +142,18 @@ impl Operator {
         let environment = self.path("environment")?;
         let snapshot = self.app.engine.directory().snapshot();
         snapshot.environment(environment).map(|_| environment).ok_or_else(not_found_here)
+    }
+
+    /// Puts into the audit log that customers' data were listed or searched, before they are shown. What was searched for
+    /// may name a person, who may have to be erased: only that there was a search is kept.
+    pub(crate) async fn record_list(
+        &self,
+        action: &'static str,
+        environment: EnvironmentId,
+    ) -> Result<(), ApiError> {
+        let listed = Audited::new(action, environment).in_environment(environment);
+        let listed = listed.after(list_query(self.location.query_fields()));
+        Ok(self.app.engine.record_repeatable(&self.origin, listed).await?)
     }
 
     /// A reader of the query's fields.

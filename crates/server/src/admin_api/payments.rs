@@ -131,6 +131,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
         query.fault("search", "cannot be combined with `waiting`");
     }
     query.finish()?;
+    operator.record_list("payment.list", environment).await?;
     let engine = &operator.app.engine;
     let mut found = match search {
         Some(text) => {

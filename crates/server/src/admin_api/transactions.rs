@@ -48,6 +48,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let text = query.value::<String>("search");
     query.finish()?;
     let environment = operator.known_environment()?;
+    operator.record_list("payment.list", environment).await?;
     if let Some(text) = text {
         let before = before.map(TransactionId::to_bytes);
         let engine = &operator.app.engine;

@@ -95,6 +95,7 @@ pub(crate) async fn waiting(operator: Operator) -> ApiResult {
     let mut query = operator.query();
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
+    operator.record_list("payment.list", environment).await?;
     let found = operator.app.engine.waiting_transfers(environment, before, limit.to_read()).await?;
     respond::ok(&ListResponse::slice(found, limit, |it| summary(&it), |it| it.transaction))
 }

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use tollgate_domain::{
     Timestamp,
     id::OrganizationId,
     people::{Access, Role, UserToken},
 };
-use tollgate_engine::{NewUser, UserError, ports::UserState};
+use tollgate_engine::{NewUser, UserChange, UserError, ports::UserState};
 use utoipa::ToSchema;
 
 use crate::{
@@ -54,6 +54,11 @@ pub(crate) struct UserResponse {
     /// From then on none of their tokens is valid.
     #[schema(value_type = Option<scalars::Moment>, required)]
     removed_at: Option<String>,
+    /// To the minute; also by their tokens and sessions.
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    last_used_at: Option<String>,
+    /// Whether single sign-on has bound them to an account of the issuer.
+    single_sign_on: bool,
     /// Those that are not revoked.
     tokens: Vec<UserTokenResponse>,
 }
@@ -70,6 +75,18 @@ pub(crate) struct UserTokenResponse {
     #[schema(value_type = scalars::Moment)]
     expires_at: String,
     expired: bool,
+    /// To the minute.
+    #[schema(value_type = Option<scalars::Moment>, required)]
+    last_used_at: Option<String>,
+}
+
+/// Whose token this is.
+#[derive(Serialize, ToSchema)]
+#[schema(as = Account)]
+pub(crate) struct AccountResponse {
+    /// Null for the admin token, which belongs to no user.
+    #[schema(required)]
+    user: Option<UserResponse>,
 }
 
 /// The one answer that shows a token.
@@ -99,6 +116,8 @@ impl UserResponse {
             organizations: organizations.map(|ids| ids.iter().map(ToString::to_string).collect()),
             created_at: rfc3339(user.created_at),
             removed_at: user.removed_at.map(rfc3339),
+            last_used_at: user.last_used_at.map(rfc3339),
+            single_sign_on: user.subject.is_some(),
             tokens: tokens.into_iter().map(|token| UserTokenResponse::of(token, now)).collect(),
         }
     }
@@ -113,6 +132,7 @@ impl UserTokenResponse {
             created_at: rfc3339(token.created_at),
             expires_at: rfc3339(token.expires_at),
             expired: now >= token.expires_at,
+            last_used_at: token.last_used_at.map(rfc3339),
         }
     }
 }
@@ -135,6 +155,27 @@ pub(crate) struct UserBody<'a> {
     organizations: Raw<'a>,
 }
 
+/// What is left out stays as it is.
+#[derive(Deserialize, ToSchema)]
+#[schema(as = UserChangeRequest)]
+pub(crate) struct UserChangeBody<'a> {
+    #[serde(borrow)]
+    #[schema(value_type = Option<NameText>, inline)]
+    name: Raw<'a>,
+    #[serde(borrow)]
+    #[schema(value_type = Option<words::Role>)]
+    role: Raw<'a>,
+    /// Limits the role to these organizations: at most 100 of their IDs; null for all of them. An admin cannot be limited.
+    #[serde(borrow, default, deserialize_with = "given")]
+    #[schema(value_type = Option<Vec<String>>)]
+    organizations: Option<Raw<'a>>,
+}
+
+/// Tells null from what was left out.
+fn given<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Raw<'a>>, D::Error> {
+    Raw::deserialize(deserializer).map(Some)
+}
+
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UserTokenRequest)]
@@ -154,6 +195,36 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let engine = &operator.app.engine;
     let state = engine.create_user(read_user(&body)?, &operator.origin).await?;
     respond::created(&UserResponse::of(state, engine.clock().now()))
+}
+
+pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
+    let user = operator.path("user")?;
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let engine = &operator.app.engine;
+    let state = engine.change_user(user, read_change(&body)?, &operator.origin).await?;
+    respond::ok(&UserResponse::of(state, engine.clock().now()))
+}
+
+pub(crate) async fn read_own(operator: Operator) -> ApiResult {
+    let engine = &operator.app.engine;
+    let state = engine.own_account(&operator.identity).await?;
+    let now = engine.clock().now();
+    respond::ok(&AccountResponse { user: state.map(|state| UserResponse::of(state, now)) })
+}
+
+pub(crate) async fn issue_own_token(operator: Operator, body: Body) -> ApiResult {
+    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let (name, lifetime) = read_token(&body)?;
+    let engine = &operator.app.engine;
+    let new = engine.issue_own_token(&operator.identity, name, lifetime, &operator.origin).await?;
+    let record = UserTokenResponse::of(new.record, engine.clock().now());
+    respond::created(&NewTokenResponse { token: new.token.expose(), record })
+}
+
+pub(crate) async fn revoke_own_token(operator: Operator) -> ApiResult {
+    let token = operator.path("token")?;
+    operator.app.engine.revoke_own_token(&operator.identity, token, &operator.origin).await?;
+    respond::ok(&RevokedResponse { id: token.to_string() })
 }
 
 pub(crate) async fn list(operator: Operator) -> ApiResult {
@@ -191,12 +262,7 @@ fn read_user(body: &[u8]) -> Result<NewUser, ApiError> {
     let mut errors = FieldErrors::default();
     let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors);
     let email = fields::required_email("email", body.email, &mut errors);
-    let role = match body.role.map(JsonText::of) {
-        Some(JsonText::String(text)) => Role::parse(&text),
-        _ => None,
-    };
-    let role =
-        role.or_else(|| errors.add("role", "must be one of: viewer, support, operator, approver, admin"));
+    let role = read_role(body.role, &mut errors);
     let organizations = read_organizations(body.organizations, &mut errors);
     if role == Some(Role::Admin) && organizations.is_some() {
         // Whoever adds users could add one without the limit.
@@ -208,6 +274,25 @@ fn read_user(body: &[u8]) -> Result<NewUser, ApiError> {
         access: Access { role, organizations },
     });
     fields::complete(errors, user)
+}
+
+fn read_role(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Role> {
+    let role = match raw.map(JsonText::of) {
+        Some(JsonText::String(text)) => Role::parse(&text),
+        _ => None,
+    };
+    role.or_else(|| errors.add("role", "must be one of: viewer, support, operator, approver, admin"))
+}
+
+fn read_change(body: &[u8]) -> Result<UserChange, ApiError> {
+    let body: UserChangeBody<'_> = body::parse_object(body)?;
+    let mut errors = FieldErrors::default();
+    let change = UserChange {
+        name: body.name.and_then(|_| fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors)),
+        role: body.role.and_then(|_| read_role(body.role, &mut errors)),
+        organizations: body.organizations.map(|raw| read_organizations(raw, &mut errors)),
+    };
+    fields::complete(errors, Some(change))
 }
 
 fn read_organizations(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Vec<OrganizationId>> {
@@ -241,6 +326,11 @@ impl From<UserError> for ApiError {
                 let message = format!("names {id}, which does not exist").into();
                 Self::invalid(vec![Detail { field: "organizations".into(), message }])
             }
+            UserError::LimitedAdmin => {
+                let message = "must be null for an admin, who cannot be limited".into();
+                Self::invalid(vec![Detail { field: "organizations".into(), message }])
+            }
+            UserError::OtherSubject => Self::internal(error.to_string()),
             UserError::TooManyTokens => Self::new(
                 ErrorCode::TooManyTokens,
                 "The user has 20 valid tokens, and cannot have more; revoke one first.",

@@ -23,6 +23,7 @@ pub(crate) struct Caller {
     /// What the key opens, as it is configured now.
     pub(crate) view: Arc<EnvironmentView>,
     pub(crate) key: KeyId,
+    pub(crate) kind: KeyKind,
     pub(crate) request: String,
     pub(crate) headers: HeaderMap,
     pub(crate) location: Location,
@@ -64,7 +65,7 @@ impl FromRequestParts<SharedApp> for Payer {
 impl Caller {
     async fn admit(parts: &mut Parts, app: &SharedApp, access: Access) -> Result<Self, ApiError> {
         let context = RequestContext::of(parts)?;
-        let (view, key) = {
+        let (view, key, kind) = {
             let snapshot = app.engine.directory().snapshot();
             let key = authenticate(app, &snapshot, &parts.headers, &context, access)?;
             // A publishable key is anybody's.
@@ -73,12 +74,13 @@ impl Caller {
             {
                 meter.recognize();
             }
-            (Arc::clone(&key.environment), key.id)
+            (Arc::clone(&key.environment), key.id, key.kind)
         };
         Ok(Self {
             app: Arc::clone(app),
             view,
             key,
+            kind,
             request: context.id.to_string(),
             headers: parts.headers.clone(),
             location: Location::of(parts, app).await?,

@@ -27,7 +27,8 @@ pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> ApiResult
 /// Both flows are prepared alike; only their answers differ.
 pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
-    let request = prepare_body::read(&body, &caller.headers, flow, &caller.view.configuration.settings)?;
+    let request =
+        prepare_body::read(&body, &caller.headers, flow, caller.kind, &caller.view.configuration.settings)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let preparing = async move { Box::pin(engine.prepare(&caller.view, request, &caller.request)).await };
     let prepared = run_to_completion(&app.engine, preparing).await??;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_configuration::EnvironmentSettings;
-use tollgate_domain::{Flow, PaymentMethod, hold::CaptureMode};
+use tollgate_domain::{Flow, PaymentMethod, hold::CaptureMode, tenant::KeyKind};
 use tollgate_engine::{
     PrepareError, PrepareRequest, QuoteRequest,
     ports::{OrderFault, StoreError},
@@ -84,6 +84,7 @@ pub(crate) fn read(
     bytes: &[u8],
     headers: &HeaderMap,
     flow: Flow,
+    caller: KeyKind,
     settings: &EnvironmentSettings,
 ) -> Result<PrepareRequest, ApiError> {
     let body: PrepareBody<'_> = body::parse_object(bytes)?;
@@ -136,6 +137,7 @@ pub(crate) fn read(
             success_url,
             cancel_url,
             idempotency_key,
+            caller,
         })
     })();
     fields::complete(errors, read)

@@ -8,7 +8,10 @@ use crate::{
     admin_api::{
         approvals::ApprovalResponse,
         audit_log::EntryResponse,
-        users::{NewTokenResponse, RevokedResponse, TokenBody, UserBody, UserResponse},
+        users::{
+            AccountResponse, NewTokenResponse, RevokedResponse, TokenBody, UserBody, UserChangeBody,
+            UserResponse,
+        },
     },
     reference::{
         operation::{Credential::AdminToken, Described, operation},
@@ -20,7 +23,7 @@ use crate::{
 
 const PEOPLE: &str = "People";
 
-pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 11] {
+pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 15] {
     [
         operation("user_create", PEOPLE, AdminToken, "Add a user")
             .says("The user can do nothing before they have a personal token.")
@@ -34,6 +37,13 @@ pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 11] {
             .says("Removed ones included.")
             .with(parameters::after(UserId::PREFIX))
             .lists::<UserResponse>(schemas),
+        operation("user_change", PEOPLE, AdminToken, "Change a user")
+            .says(
+                "Name, role and organizations change in place, on every node within a second: approvals still know who the \
+                 person is. The address stays; whoever has another one is another user.",
+            )
+            .takes::<UserChangeBody<'_>>(schemas, json!({"role": "approver"}))
+            .answers::<UserResponse>(schemas, StatusCode::OK),
         operation("user_remove", PEOPLE, AdminToken, "Remove a user")
             .says(
                 "None of their tokens and sessions is valid from then on, on every node within a second. What they did \
@@ -48,6 +58,19 @@ pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 11] {
         operation("user_token_revoke", PEOPLE, AdminToken, "Revoke a personal token")
             .says("On every node within a second. Console sessions that it opened end with it.")
             .answers::<RevokedResponse>(schemas, StatusCode::OK),
+        operation("account_read", PEOPLE, AdminToken, "Read your own account")
+            .says("The user whose personal token is used, with their tokens and when each was last used.")
+            .answers::<AccountResponse>(schemas, StatusCode::OK),
+        operation("account_token_issue", PEOPLE, AdminToken, "Issue a personal token for yourself")
+            .says(
+                "It takes a personal token, and the new one does not outlive that. In the console, single sign-on is enough. \
+                 The token is shown only in this response.",
+            )
+            .takes::<TokenBody<'_>>(schemas, json!({"name": "laptop", "lifetimeSeconds": 7_776_000}))
+            .answers::<NewTokenResponse<'_>>(schemas, StatusCode::CREATED)
+            .fails(&[ErrorCode::TooManyTokens]),
+        operation("account_token_revoke", PEOPLE, AdminToken, "Revoke one of your own tokens")
+            .answers::<RevokedResponse>(schemas, StatusCode::OK),
         operation("approval_list", PEOPLE, AdminToken, "List approvals")
             .says("Transfers and changes of the configuration that wait until people have approved them, or did, newest first.")
             .with(parameters::approvals())
@@ -59,7 +82,8 @@ pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 11] {
             .says(
                 "The approval of as many different people as the rules ask for sends the transfer or puts the configuration \
                  in force. It takes a personal token, and not that of whoever made it: the person who proposed the change \
-                 or issued the key that made the transfer, and whoever else may hold their token because they issued it.",
+                 or issued the key that made the transfer, under whatever user, and whoever else may be behind them because \
+                 they issued the token or added the user.",
             )
             .answers::<ApprovalResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::NotApprovable]),
@@ -68,7 +92,7 @@ pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 11] {
             .answers::<ApprovalResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::NotApprovable]),
         operation("audit_log", PEOPLE, AdminToken, "Read the audit log")
-            .says("Every change, sign-in, refusal, export and view of a payment's details, newest first.")
+            .says("Every change, sign-in, refusal, export, search and list of payments and view of a payment's details, newest first.")
             .with(parameters::audit_log())
             .with([parameters::limit()])
             .lists::<EntryResponse>(schemas),

@@ -43,6 +43,10 @@ impl Location {
         value.and_then(|value| value.parse().ok()).ok_or_else(not_found_here)
     }
 
+    pub(crate) fn query_fields(&self) -> &[(String, String)] {
+        &self.query
+    }
+
     /// A reader of the query's fields.
     pub(crate) fn query(&self) -> QueryReader<'_> {
         QueryReader { fields: &self.query, errors: FieldErrors::default() }

@@ -1,8 +1,10 @@
 //! People: personal tokens at the admin API and at the console.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, Server, Start, Tenant};
+use crate::support::{Answer, Client, Server, Start, Tenant, wait_until};
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
@@ -168,4 +170,116 @@ fn the_audit_log_has_who_did_what() {
     assert_eq!((&audit["clean"], &audit["auditLog"]["problem"]), (&json!(true), &Value::Null));
     assert_eq!(audit["auditLog"]["entries"], lines[0]["sequence"]);
     assert_eq!(audit["auditLog"]["head"], lines[0]["hash"]);
+}
+
+#[test]
+fn a_role_changes_in_place_and_people_keep_their_own_tokens() {
+    let server = Start::serve().run();
+    let mut admin = server.admin();
+    let tenant = Tenant::create(&mut admin);
+    let ada = json!({"name": "Ada", "email": "ada@example.com", "role": "viewer"});
+    let (id, token_id, token) = user(&mut admin, &ada);
+    let path = format!("/admin/v1/users/{id}");
+    let mut client = server.client(&token);
+    assert_eq!(client.post(&tenant.path("/keys"), &json!({"kind": "secret"})).failure(403), "forbidden");
+    let limit = json!([organization(&server, &tenant)]);
+    let change = json!({"name": "Ada King", "role": "operator", "organizations": limit});
+    let headers = [("content-type", "application/json")];
+    let mut patch = |body: &Value| admin.send("PATCH", &path, &headers, body.to_string().as_bytes());
+    let changed = patch(&change).data(200);
+    for field in ["name", "role", "organizations"] {
+        assert_eq!(changed[field], change[field], "{changed}");
+    }
+    client.post(&tenant.path("/keys"), &json!({"kind": "secret"})).data(201);
+    assert_eq!(patch(&json!({"role": "admin"})).faulty_fields(), ["organizations"]);
+    assert_eq!(
+        patch(&json!({"role": "owner", "organizations": []})).faulty_fields(),
+        ["role", "organizations"]
+    );
+    let everywhere = patch(&json!({"organizations": null})).data(200);
+    assert_eq!((&everywhere["organizations"], &everywhere["role"]), (&Value::Null, &json!("operator")));
+
+    // Their own account: a token of their making does not outlive the one that made it.
+    let mine = client.get("/admin/v1/account").data(200);
+    assert_eq!(mine["user"]["id"], json!(id));
+    assert_eq!(server.admin().get("/admin/v1/account").data(200)["user"], Value::Null);
+    let asked = json!({"name": "laptop", "lifetimeSeconds": 366 * 86_400});
+    let made = client.post("/admin/v1/account/tokens", &asked).data(201);
+    let first = mine["user"]["tokens"][0]["expiresAt"].clone();
+    assert!(made["expiresAt"].as_str() <= first.as_str(), "{made} outlives {first}");
+    let mut with_own = server.client(made["token"].as_str().unwrap());
+    let (_, other_token, _) =
+        user(&mut server.admin(), &json!({"name": "Eve", "email": "eve@example.com", "role": "viewer"}));
+    let revoke =
+        |client: &mut Client, token: &str| client.delete(&format!("/admin/v1/account/tokens/{token}"));
+    assert_eq!(revoke(&mut with_own, &other_token).failure(404), "not_found");
+    revoke(&mut with_own, &token_id).data(200);
+    assert_eq!(client.get("/admin/v1/account").failure(401), "unauthenticated");
+    assert_eq!(server.admin().post("/admin/v1/account/tokens", &asked).failure(404), "not_found");
+    wait_until("the last use is written", Duration::from_secs(20), || {
+        let user = with_own.get("/admin/v1/account").data(200)["user"].clone();
+        user["lastUsedAt"].is_string() && user["tokens"][0]["lastUsedAt"].is_string()
+    });
+
+    let mut browser = Browser::sign_in(&server, with_own.credential.as_str());
+    let shown = page(&browser.get("/console/account"));
+    assert!(shown.contains("Ada King") && shown.contains("laptop"), "{shown}");
+    let listed = server.admin().get("/admin/v1/audit-log?action=key.issue").data(200);
+    assert_eq!(listed["items"][0]["tokenId"], json!(token_id));
+}
+
+#[test]
+fn refusals_and_lists_of_one_operator_do_not_flood_the_audit_log() {
+    let server = Start::serve().run();
+    let mut admin = server.admin();
+    let tenant = Tenant::create(&mut admin);
+    let vera = json!({"name": "Vera", "email": "vera@example.com", "role": "viewer"});
+    let (_, _, token) = user(&mut admin, &vera);
+    let mut client = server.client(&token);
+    let began = std::time::Instant::now();
+    for _ in 0..200 {
+        assert_eq!(client.get("/admin/v1/users").failure(403), "forbidden");
+    }
+    client.get(&tenant.path("/transactions?search=ada&status=failed")).data(200);
+    let mut entries = |action: &str| {
+        let listed = admin.get(&format!("/admin/v1/audit-log?limit=200&action={action}")).data(200);
+        listed["items"].as_array().unwrap().clone()
+    };
+    // Every one is counted, in a few entries.
+    wait_until("all are counted", Duration::from_secs(30), || {
+        let refused = entries("access.refuse");
+        let left_out = refused.iter().filter_map(|entry| entry["after"]["leftOut"].as_u64()).sum::<u64>();
+        let rows = u64::try_from(refused.len()).unwrap();
+        assert!(rows <= 22 + began.elapsed().as_secs(), "{rows} entries");
+        rows + left_out == 200
+    });
+    let listed = entries("payment.list");
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["after"], json!({"search": true, "status": "failed"}));
+    assert_eq!(listed[0]["environmentId"], json!(tenant.environment));
+}
+
+#[test]
+fn admin_tokens_are_generated_and_guessing_is_slow_everywhere() {
+    let chosen = Start::serve()
+        .without("TOLLGATE_ALLOW_WEAK_ADMIN_TOKEN")
+        .with("TOLLGATE_ADMIN_TOKEN", "summer-holiday-24");
+    let mut refused = chosen.spawn();
+    assert!(!refused.wait_end(Duration::from_secs(60)).success());
+    assert!(refused.log().contains("tollgate generate admin-token"), "{}", refused.log());
+
+    let server = Start::serve().run();
+    let mut client = server.client("a wrong token");
+    let answers: Vec<_> = (0..40).map(|_| client.get("/admin/v1/organizations").status).collect();
+    let let_through = answers.iter().filter(|status| **status == 401).count();
+    assert!((10..40).contains(&let_through), "{answers:?}");
+    assert!(answers.contains(&429), "{answers:?}");
+    // The same allowance at the console, which is used up; and a right one is never refused for the wrong ones.
+    let sign_in = |token: &str| {
+        let sent = format!("token={token}");
+        server.client("").send("POST", "/console/sign-in", &[FORM], sent.as_bytes()).status
+    };
+    let statuses: Vec<_> = (0..5).map(|_| sign_in("another")).collect();
+    assert!(statuses.contains(&429), "{statuses:?}");
+    server.admin().get("/admin/v1/organizations").data(200);
 }

@@ -1,6 +1,6 @@
 //! Signing in to the console with an OpenID Connect issuer, and everybody who is not let in.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, time::Duration};
 
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ fn a_user_signs_in_until_they_sign_out_or_are_removed() {
     let listed = world.server.admin().get(&format!("/admin/v1/audit-log?userId={ada}")).data(200);
     let actions: Vec<_> = listed["items"].as_array().unwrap().iter().map(|entry| &entry["action"]).collect();
     // The page that the role does not include was refused in between.
-    assert_eq!(actions, ["session.begin", "session.end", "access.refuse", "session.begin"]);
+    assert_eq!(actions, ["session.begin", "session.end", "access.refuse", "session.begin", "user.bind"]);
     assert_eq!(listed["items"][0]["after"]["subject"], json!("subject-1"));
     let checks = world.server.admin().get("/admin/v1/doctor").data(200)["checks"].clone();
     assert_eq!((&checks[0]["name"], &checks[0]["verdict"]), (&json!("sign-on"), &json!("ok")), "{checks}");
@@ -237,4 +237,74 @@ fn without_its_issuer_the_console_says_so_and_takes_tokens() {
     assert_eq!(without.client("").send("GET", START, &[], b"").status, 404);
     let form = page(&without.client("").send("GET", "/console/sign-in", &[], b""));
     assert!(!form.contains("single sign-on"), "{form}");
+}
+
+#[test]
+fn nobody_else_signs_in_as_a_user_who_is_bound() {
+    let world = World::new();
+    let ada = world.add("Ada Lovelace", "ada@example.com");
+    assert!(cookie(&world.sign_in(&json!({})), "tollgate_session").is_some());
+    let other = world.sign_in(&json!({"sub": "subject-2"}));
+    assert_eq!((other.status, cookie(&other, "tollgate_session")), (403, None));
+    assert!(page(&other).contains("belongs to another account"), "{}", page(&other));
+    let listed = world.server.admin().get("/admin/v1/users").data(200);
+    assert_eq!(listed["items"][0]["singleSignOn"], json!(true), "{listed}");
+    assert!(cookie(&world.sign_in(&json!({})), "tollgate_session").is_some(), "still the first one's");
+    // Removed and added again, the user is whoever signs in first.
+    world.server.admin().delete(&format!("/admin/v1/users/{ada}")).data(200);
+    world.add("Ada Lovelace", "ada@example.com");
+    assert!(cookie(&world.sign_in(&json!({"sub": "subject-2"})), "tollgate_session").is_some());
+}
+
+#[test]
+fn the_console_can_be_closed_to_tokens_and_demand_a_second_factor() {
+    let (issuer, signer) = (TestIssuer::start(), Signer::rsa("key"));
+    issuer.publish(vec![signer.jwk()]);
+    let closed = || with_issuer(&issuer.url).with("TOLLGATE_CONSOLE_SSO_ONLY", "true");
+    let server = closed()
+        .with("TOLLGATE_OIDC_ACR_VALUES", "phr phrh")
+        .with("TOLLGATE_OIDC_MAX_AGE_SECONDS", "600")
+        .with("TOLLGATE_OIDC_AMR_VALUES", "mfa")
+        .run();
+    let url = issuer.url.clone();
+    let world = World { server, issuer, signer };
+    let ada = world.add("Ada Lovelace", "ada@example.com");
+    let path = format!("/admin/v1/users/{ada}/tokens");
+    let token = world.server.admin().post(&path, &json!({"name": "laptop"})).data(201);
+    let form = page(&world.client().send("GET", "/console/sign-in", &[], b""));
+    assert!(!form.contains("name=\"token\""), "{form}");
+    for token in [token["token"].as_str().unwrap(), &ADMIN_TOKEN.replace(' ', "+")] {
+        let sent = format!("token={token}");
+        let refused = world.client().send("POST", "/console/sign-in", &[FORM], sent.as_bytes());
+        assert_eq!((refused.status, cookie(&refused, "tollgate_session")), (403, None));
+        assert!(page(&refused).contains("single sign-on only"), "{}", page(&refused));
+    }
+    let waiting = world.start("");
+    assert_eq!((&waiting.query["acr_values"][..], &waiting.query["max_age"][..]), ("phr phrh", "600"));
+    let now = jiff::Timestamp::now().as_second();
+    for weak in [
+        json!({}),
+        json!({"acr": "phr", "amr": ["mfa"]}),
+        json!({"acr": "pwd", "amr": ["mfa"], "auth_time": now}),
+        json!({"acr": "phr", "amr": ["pwd"], "auth_time": now}),
+        json!({"acr": "phr", "amr": ["mfa"], "auth_time": now - 3_600}),
+    ] {
+        let answer = world.sign_in(&weak);
+        assert_eq!((answer.status, cookie(&answer, "tollgate_session")), (403, None), "{weak}");
+        assert!(page(&answer).contains("second factor"), "{weak}: {}", page(&answer));
+    }
+    let strong = world.sign_in(&json!({"acr": "phrh", "amr": ["pwd", "mfa"], "auth_time": now}));
+    assert!(cookie(&strong, "tollgate_session").is_some(), "{}", page(&strong));
+    world.server.client(token["token"].as_str().unwrap()).get("/admin/v1/account").data(200);
+
+    // The admin token opens it again only if a second setting says so.
+    let open = with_issuer(&url)
+        .with("TOLLGATE_CONSOLE_SSO_ONLY", "true")
+        .with("TOLLGATE_CONSOLE_ALLOW_ADMIN_TOKEN", "true")
+        .run();
+    let sent = format!("token={}", ADMIN_TOKEN.replace(' ', "+"));
+    assert_eq!(open.client("").send("POST", "/console/sign-in", &[FORM], sent.as_bytes()).status, 303);
+    let mut without = Start::serve().with("TOLLGATE_CONSOLE_SSO_ONLY", "true").spawn();
+    assert!(!without.wait_end(Duration::from_secs(60)).success());
+    assert!(without.log().contains("TOLLGATE_OIDC_ISSUER"), "{}", without.log());
 }

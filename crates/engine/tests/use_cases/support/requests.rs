@@ -7,6 +7,7 @@ use tollgate_domain::{
     hold::CaptureMode,
     ledger::Cause,
     metadata::Metadata,
+    tenant::KeyKind,
 };
 use tollgate_engine::{
     Bank, ConfirmBody, MoveOrder, Origin, PrepareRequest, QuoteRequest, TransferRequest, ports::BankAccount,
@@ -45,6 +46,7 @@ pub(crate) fn card_request(flow: Flow, amount: u64) -> PrepareRequest {
         success_url: None,
         cancel_url: None,
         idempotency_key: None,
+        caller: KeyKind::Secret,
     }
 }
 

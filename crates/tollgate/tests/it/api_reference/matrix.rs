@@ -1,11 +1,20 @@
 //! Who may call what: every operation of the document with every kind of credential.
 
-use std::collections::BTreeSet;
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicU32, Ordering},
+};
 
 use serde_json::{Value, json};
 
+use tollgate_console::{PageRoute, page_routes};
+use tollgate_domain::people::{Access, Denied, Place, Role};
+
 use super::scene::Scene;
-use crate::support::{Answer, Client};
+use crate::{
+    people::Browser,
+    support::{Answer, Client},
+};
 
 /// What an operation asks of its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,7 +148,12 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("user_list", Admin, 200, ""),
     ("user_token_issue", Admin, 201, ""),
     ("user_token_revoke", Admin, 200, ""),
+    ("user_change", Admin, 200, ""),
     ("user_remove", Admin, 200, ""),
+    ("account_read", Viewer, 200, ""),
+    // The admin token is nobody's, and the scene's token is another's.
+    ("account_token_issue", Viewer, 404, "not_found"),
+    ("account_token_revoke", Viewer, 404, "not_found"),
     ("approval_list", Viewer, 200, ""),
     ("approval_read", Viewer, 404, "not_found"),
     ("approval_approve", Approver, 404, "not_found"),
@@ -214,9 +228,16 @@ pub struct Request {
 
 impl Request {
     pub fn send(&self, client: &mut Client) -> Answer {
+        static SENT: AtomicU32 = AtomicU32::new(0);
         let body = if self.body.is_null() { String::new() } else { self.body.to_string() };
-        let headers: &[_] = if body.is_empty() { &[] } else { &[("content-type", "application/json")] };
-        client.send(&self.method, &self.path, headers, body.as_bytes())
+        // Another address each time: whoever presents wrong credentials is slowed down.
+        let [_, b, c, d] = SENT.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let address = format!("10.{b}.{c}.{d}");
+        let mut headers = vec![("x-forwarded-for", address.as_str())];
+        if !body.is_empty() {
+            headers.push(("content-type", "application/json"));
+        }
+        client.send(&self.method, &self.path, &headers, body.as_bytes())
     }
 }
 
@@ -319,6 +340,59 @@ fn every_operation_answers_every_credential_as_it_should() {
         }
     }
     println!("{tried} combinations of {} operations", requests.len());
+}
+
+/// The path of a page with what there is in the scene.
+fn page_path(route: &PageRoute, scene: &Scene) -> String {
+    let known = [("{event}", &scene.events[0]), ("{reference}", &scene.payments[0])];
+    let path = known.into_iter().fold(route.path.to_owned(), |path, (name, id)| path.replace(name, id));
+    filled(&path, scene)
+}
+
+#[test]
+fn every_page_of_the_console_opens_for_whom_it_should() {
+    let scene = Scene::start();
+    let organization = scene.organization.parse().unwrap();
+    // Signing out ends the session that the others need.
+    let routes: Vec<_> = page_routes().filter(|route| route.path != "/console/sign-out").collect();
+    let mut tried = 0;
+    for person in people(&scene) {
+        let mut browser = Browser::sign_in(&scene.server, &person.token);
+        let shown = String::from_utf8_lossy(&browser.get("/console/account").body).into_owned();
+        let csrf =
+            shown.split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+        let (own, other) = (vec![organization], Vec::new());
+        let organizations = match person.limited_to {
+            None => None,
+            Some(Organization::Own) => Some(own),
+            Some(Organization::Other) => Some(other),
+        };
+        let access = Access { role: Role::parse(person.role).unwrap(), organizations };
+        for route in &routes {
+            let path = page_path(route, &scene);
+            let place = if route.path.contains("{environment}") {
+                Place::Organization(organization)
+            } else {
+                Place::Service
+            };
+            let answer =
+                if route.method == "get" { browser.get(&path) } else { browser.post(&path, &csrf, "") };
+            let case = format!("{} {path} as {} of {:?}", route.method, person.role, person.limited_to);
+            let body = String::from_utf8_lossy(&answer.body);
+            let to_sign_in = answer.headers.get("location").is_some_and(|to| to.contains("/sign-in"));
+            assert!(!to_sign_in && answer.status < 500, "{case}: {} {body}", answer.status);
+            match access.check(route.permission, place) {
+                Ok(()) => assert!(![401, 403].contains(&answer.status), "{case}: {} {body}", answer.status),
+                Err(Denied::Hidden) => assert_eq!(answer.status, 404, "{case}: {body}"),
+                Err(Denied::Role | Denied::Limited) => assert_eq!(answer.status, 403, "{case}: {body}"),
+            }
+            if person.limited_to == Some(Organization::Other) {
+                assert!(!body.contains(&scene.organization), "{case}: it is somebody else's");
+            }
+            tried += 1;
+        }
+    }
+    println!("{tried} combinations of {} pages", routes.len());
 }
 
 /// A user with a personal token.
