@@ -220,6 +220,7 @@ fn bench(arguments: &[String]) -> Outcome<()> {
 fn drill(arguments: &[String]) -> Outcome<()> {
     let postgres = tools::ensure_postgres()?;
     tools::ensure_patroni()?;
+    tools::ensure_faketime()?;
     cargo::run(&["build", "--release", "--package", "tollgate", "--package", "tollgate-drill"])?;
     let program = cargo::release_directory()?.join("tollgate-drill");
     let mut command = Command::new(&program);

@@ -75,6 +75,14 @@ pub(crate) fn ensure_patroni() -> Outcome<()> {
     }
 }
 
+/// What makes the clocks of processes wrong.
+pub(crate) fn ensure_faketime() -> Outcome<()> {
+    if succeeds(Command::new("faketime").arg("--version")) {
+        return Ok(());
+    }
+    install("libfaketime", &["faketime"], "install it (Debian: `apt-get install faketime`)")
+}
+
 /// A Python that can make virtual environments: the providers' official client libraries run in one.
 pub(crate) fn ensure_python() -> Outcome<()> {
     let makes_environments = || succeeds(Command::new("python3").args(["-c", "import venv, ensurepip"]));

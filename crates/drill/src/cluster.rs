@@ -44,6 +44,8 @@ pub(crate) struct Setup<'a> {
     pub(crate) synchronous: bool,
     /// Whether the last node's disk can be filled.
     pub(crate) small_disk: bool,
+    /// Whether the clocks of the Tollgate nodes are wrong.
+    pub(crate) wrong_clocks: bool,
 }
 
 pub(crate) struct Cluster {

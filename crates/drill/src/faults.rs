@@ -24,6 +24,9 @@ pub(crate) struct Counts {
     /// How often a PostgreSQL node's disk fills up. Needs root, for a small file system in memory.
     #[arg(long, default_value_t = 1, value_name = "COUNT")]
     pub(crate) full_disks: usize,
+    /// How often the clock of the second Tollgate node jumps by hours; that of the first is an hour ahead. 0 leaves both right.
+    #[arg(long, default_value_t = 4, value_name = "COUNT")]
+    pub(crate) clock_jumps: usize,
 }
 
 /// One thing that goes wrong.
@@ -44,6 +47,8 @@ pub(crate) enum Mishap {
     TollgatePaused(usize),
     ProviderPaused,
     DiskFull,
+    /// The second Tollgate node's clock is so many hours ahead from now on.
+    ClockJumped(i64),
 }
 
 impl Mishap {
@@ -60,6 +65,7 @@ impl Mishap {
             Self::TollgatePaused(_) => "Tollgate node paused",
             Self::ProviderPaused => "provider paused",
             Self::DiskFull => "disk full",
+            Self::ClockJumped(_) => "clock of a Tollgate node jumped",
         }
     }
 }
@@ -88,6 +94,7 @@ pub(crate) fn plan(seed: u64, counts: Counts) -> Vec<Mishap> {
             _ => Mishap::StandbyPaused,
         });
     }
+    plan.extend((0..counts.clock_jumps).map(|_| Mishap::ClockJumped(random.random_range(-3..6))));
     plan.shuffle(&mut random);
     plan
 }
@@ -98,11 +105,18 @@ mod tests {
 
     #[test]
     fn a_seed_gives_one_order_of_as_many_faults_as_wanted() {
-        let counts = Counts { leader_kills: 3, partitions: 5, node_kills: 2, pauses: 4, full_disks: 1 };
+        let counts = Counts {
+            leader_kills: 3,
+            partitions: 5,
+            node_kills: 2,
+            pauses: 4,
+            full_disks: 1,
+            clock_jumps: 2,
+        };
         let first = plan(7, counts);
         assert_eq!(first, plan(7, counts));
         assert_ne!(first, plan(8, counts));
-        assert_eq!(first.len(), 15);
+        assert_eq!(first.len(), 17);
         let kills = first.iter().filter(|mishap| **mishap == Mishap::LeaderKilled);
         assert_eq!(kills.count(), 3);
     }

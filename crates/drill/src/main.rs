@@ -2,6 +2,7 @@
 //! write; afterwards the callers', the provider's and Tollgate's records are compared, and every violation is a failure.
 
 mod check;
+mod clock;
 mod cluster;
 mod faults;
 mod link;
@@ -107,6 +108,7 @@ async fn drill(arguments: &Arguments) -> Result<Report, Fault> {
         account: arguments.account,
         synchronous: !arguments.unsafe_replication,
         small_disk: counts.full_disks > 0,
+        wrong_clocks: counts.clock_jumps > 0,
     };
     let mut world = World::start(&setup, binary).await?;
     let probe = Probe::start(world.cluster.nodes.iter().map(|node| node.server), &world.record);
@@ -123,6 +125,7 @@ async fn drill(arguments: &Arguments) -> Result<Report, Fault> {
     }
     tokio::time::sleep(CALM).await;
     writers.stop().await?;
+    world.set_clocks()?;
     let took = began.elapsed();
     let settled_within = world.settle().await?;
     let records = world.records().await?;

@@ -15,6 +15,7 @@ use tollgate_bench::tenants::{self, Tenant};
 use tollgate_bench::{Fault, launch};
 
 use crate::check::{Booked, Records, Taken};
+use crate::clock::MachineClock;
 use crate::cluster::{Cluster, Roles, Setup, TOLLGATES, send};
 use crate::faults::Mishap;
 use crate::link::State;
@@ -32,6 +33,9 @@ const UNREPLICATED_FOR: Duration = Duration::from_millis(1_500);
 const WRITES_WITHIN: Duration = Duration::from_mins(1);
 const STARTED_WITHIN: Duration = Duration::from_mins(1);
 const SETTLED_WITHIN: Duration = Duration::from_mins(3);
+/// The Tollgate node whose clock is an hour ahead from its start on, and the one whose clock jumps.
+const AHEAD: usize = 0;
+const JUMPING: usize = 1;
 const POLL: Duration = Duration::from_millis(50);
 
 /// As in production, but for how soon unknown outcomes are looked up: a drill cannot wait for a minute each time.
@@ -65,6 +69,7 @@ pub(crate) struct World {
 
 struct Tollgate {
     address: SocketAddr,
+    clock: Option<MachineClock>,
     /// How often it was started, for a log each.
     starts: u32,
     service: Option<Service>,
@@ -91,7 +96,8 @@ impl World {
         };
         for number in 0..TOLLGATES {
             let address = launch::free_address()?;
-            world.tollgates.push(Tollgate { address, starts: 0, service: None });
+            let clock = setup.wrong_clocks.then(|| MachineClock::new(setup.directory, number)).transpose()?;
+            world.tollgates.push(Tollgate { address, clock, starts: 0, service: None });
             world.start_tollgate(number).await?;
         }
         let configuration = Arc::new(world.simulator.configuration("square"));
@@ -167,6 +173,12 @@ impl World {
                 pause(service.ok_or("no such node")?.process.id()).await;
             }
             Mishap::ProviderPaused => pause(self.simulator.process.id()).await,
+            Mishap::ClockJumped(hours) => {
+                if let Some(clock) = self.tollgates.get(JUMPING).and_then(|it| it.clock.as_ref()) {
+                    clock.set_hours_ahead(hours)?;
+                }
+                tokio::time::sleep(HELD_FOR).await;
+            }
             Mishap::DiskFull => {
                 let node = self.cluster.nodes.last().ok_or("no such node")?;
                 let filler = tokio::task::block_in_place(|| node.fill_disk())?;
@@ -230,6 +242,11 @@ impl World {
     async fn start_tollgate(&mut self, number: usize) -> Result<(), Fault> {
         let tollgate = self.tollgates.get_mut(number).ok_or("no such node")?;
         let deadline = Instant::now() + STARTED_WITHIN;
+        // It starts with the right time, or it would never be ready.
+        let clock = tollgate.clock.as_ref();
+        clock.map(|clock| clock.set_hours_ahead(0)).transpose()?;
+        let settings: Vec<_> =
+            SETTINGS.into_iter().chain(clock.into_iter().flat_map(MachineClock::settings)).collect();
         loop {
             tollgate.starts += 1;
             let place = Place {
@@ -237,18 +254,25 @@ impl World {
                 directory: self.directory.join(format!("tollgate-{}-{}", number + 1, tollgate.starts)),
                 database_url: self.cluster.url(number),
                 listen: Some(tollgate.address),
-                settings: &SETTINGS,
+                settings: &settings,
             };
             match Service::start(&place, &self.secrets).await {
                 Ok(service) => {
                     tollgate.service = Some(service);
-                    return Ok(());
+                    return clock
+                        .filter(|_| number == AHEAD)
+                        .map_or(Ok(()), |clock| clock.set_hours_ahead(1));
                 }
                 // As whoever supervises it would.
                 Err(_) if Instant::now() < deadline => tokio::time::sleep(POLL).await,
                 Err(fault) => return Err(fault),
             }
         }
+    }
+
+    /// Somebody sets the clocks right.
+    pub(crate) fn set_clocks(&self) -> Result<(), Fault> {
+        self.tollgates.iter().flat_map(|it| &it.clock).try_for_each(|clock| clock.set_hours_ahead(0))
     }
 
     fn service(&self) -> Result<&Service, Fault> {

@@ -218,7 +218,10 @@ fn store_checks(diagnosis: &Diagnosis, asked_at: Timestamp, clock: ClockStanding
         }
         Durability::Server { .. } => server_checks(&diagnosis.durability),
     });
-    checks.push(clock_check(clock));
+    // A file has no clock of its own.
+    if clock.is_settling || matches!(diagnosis.durability, Durability::Server { .. }) {
+        checks.push(clock_check(clock));
+    }
     checks.extend(diagnosis.backlog.iter().map(|backlog| backlog_check(*backlog, asked_at)));
     checks
 }

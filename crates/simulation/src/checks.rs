@@ -115,8 +115,13 @@ pub(crate) async fn canceled(cluster: &Arc<Cluster>) {
         let waiting = transfer.progress.waiting.unwrap_or_default();
         // What another account has waits until the configuration leads there, and what the provider did not answer for as long
         // as it may be at work on it.
-        let may_wait =
-            waiting.starts_with("it was sent to") || lines.iter().any(|it| it.kind == "unanswered");
+        let is_elsewhere = {
+            let ledger = world.providers();
+            ledger.transfers.values().any(|it| it.key == reference && it.account.name != 'a')
+        };
+        let may_wait = is_elsewhere
+            || waiting.starts_with("it was sent to")
+            || lines.iter().any(|it| it.kind == "unanswered");
         if transfer.progress.cancel_requested_at.is_some() && !may_wait {
             world.violate(
                 "a cancellation in doubt is settled within a minute",

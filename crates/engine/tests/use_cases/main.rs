@@ -20,6 +20,7 @@ mod books;
 mod cancel;
 mod capabilities;
 mod circuits;
+mod clocks;
 mod configuration;
 mod confirm;
 mod deliveries;

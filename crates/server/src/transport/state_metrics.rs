@@ -67,12 +67,8 @@ impl ServiceState {
         let return_rates = timeout(STORE_TIMEOUT, engine.recent_return_rates(ids)).await.unwrap_or_default();
         let audit_head = timeout(STORE_TIMEOUT, engine.audit_head()).await.ok().and_then(Result::ok);
         let (now, queued_units) = (engine.clock().now(), engine.queued_units());
-<<<<<<< HEAD
         let clock_ahead = engine.clock().standing().machine_ahead;
-        Self { now, clock_ahead, views, providers, queued_units, stored, return_rates }
-=======
-        Self { now, views, providers, queued_units, stored, return_rates, audit_head }
->>>>>>> 8f2f09ea5b553f8c355e731cf201b6f124f1efb7
+        Self { now, clock_ahead, views, providers, queued_units, stored, return_rates, audit_head }
     }
 
     /// Adds them to the text to scrape.
@@ -82,7 +78,6 @@ impl ServiceState {
         shown.add("store_up", "1 if the store answered this scrape in time", stored);
         let queued = [(Vec::new(), number(self.queued_units))];
         shown.add("store_queued_units", "Work waiting for the database writer or a connection", queued);
-<<<<<<< HEAD
         let ahead = [(Vec::new(), self.clock_ahead)];
         shown.add(
             "clock_ahead_milliseconds",
@@ -94,13 +89,11 @@ impl ServiceState {
         });
         let help = "1 if this node cannot use the environment's newest configuration and goes on with the one before";
         shown.add("configuration_unusable", help, unusable);
-=======
         if let Some(AuditHead { entries, hash }) = self.audit_head {
             let entries = i64::try_from(entries).unwrap_or(i64::MAX);
             let head = [(vec![("hash", HEXLOWER.encode(&hash))], entries)];
             shown.add("audit_log_entries", "Entries of the audit log, with the hash of the last", head);
         }
->>>>>>> 8f2f09ea5b553f8c355e731cf201b6f124f1efb7
         self.show_providers(&mut shown);
         self.show_return_rates(&mut shown);
         if let Some((health, backlog)) = &self.stored {

@@ -42,6 +42,11 @@ impl TestClock {
         self.millis_behind.fetch_add(i64::try_from(by.as_millis()).unwrap(), Ordering::Relaxed);
     }
 
+    /// As if the database went on on another server, whose clock is ahead.
+    pub(crate) fn set_ahead(&self, by: Duration) {
+        self.millis_behind.fetch_sub(i64::try_from(by.as_millis()).unwrap(), Ordering::Relaxed);
+    }
+
     /// Whether a moment belongs to this clock's era.
     pub(crate) fn is_ours(&self, moment: Timestamp) -> bool {
         (0..ERA).contains(&(moment.unix_millis() - self.from.unix_millis()))

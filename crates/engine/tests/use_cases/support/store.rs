@@ -81,7 +81,6 @@ macro_rules! through {
 through! {
     Store {
         StoreRead probe() -> ();
-        StoreRead now() -> Timestamp;
         StoreWrite pin(name: &str, value: &str) -> String;
         StoreRead change_signal() -> Box<dyn ChangeSignal>;
         StoreWrite create_organization(organization: &Organization) -> ();
@@ -112,6 +111,10 @@ through! {
         StoreRead ledger(
             environment: EnvironmentId, currency: Currency, before: Option<PostingId>, limit: u32
         ) -> Vec<LedgerLine>;
+    }
+
+    async fn now(&self) -> Result<Timestamp, StoreError> {
+        self.call("now", CallKind::StoreRead, async { Ok(self.clock.time()) }).await
     }
 
     async fn directory_since(&self, since: DirectoryVersion) -> Result<Delta, StoreError> {

@@ -19,7 +19,7 @@ use tollgate_domain::{
 use tollgate_engine::{
     ConfirmBody, ConfirmError, Confirmed, Engine, EnvironmentView, Options, PrepareRequest, StartError,
     TransferCreated, TransferError, WebhookError,
-    ports::{CardPayment, Host, Store, Task, Transfer},
+    ports::{CardPayment, Clock, Host, Store, Task, Transfer},
 };
 use tollgate_store::sqlite::SqliteStore;
 use tollgate_vault::{MasterKey, RandomnessUnavailable, Secret, fill_random};
@@ -93,6 +93,24 @@ impl World {
 
     pub(crate) fn set_clock_back(&self, by: Duration) {
         self.clock.set_back(by);
+    }
+
+    /// The clock of the database.
+    pub(crate) fn clock(&self) -> &TestClock {
+        &self.clock
+    }
+
+    /// The store as a node reaches it.
+    pub(crate) fn reached(&self) -> FaultyStore {
+        let life = Arc::clone(&self.process.borrow().life);
+        reach(&self.store, &self.faults, &life, &self.clock)
+    }
+
+    /// Another node that decides by this clock.
+    pub(crate) async fn other_node(&self, clock: Arc<dyn Clock>) -> Arc<Engine> {
+        let key = self.key.borrow().clone();
+        let other = start_by(clock, &self.store, &self.providers, &self.faults, &self.clock, &key).await;
+        other.unwrap().engine
     }
 
     pub(crate) fn engine(&self) -> Arc<Engine> {
@@ -189,12 +207,17 @@ impl World {
 
     /// Runs the resolver until nothing is due.
     pub(crate) async fn resolve(&self) {
+        Self::resolve_by(self.engine()).await;
+    }
+
+    /// The same on another node.
+    pub(crate) async fn resolve_by(engine: Arc<Engine>) {
         let (stop, stopped) = watch::channel(false);
         let stopping = async {
             sleep(Duration::from_millis(500)).await;
             stop.send_replace(true);
         };
-        tokio::join!(self.engine().resolve_until(stopped), stopping);
+        tokio::join!(engine.resolve_until(stopped), stopping);
     }
 
     /// Delivers events until nothing is due.
@@ -237,6 +260,15 @@ pub(crate) fn empty_store() -> Arc<dyn Store> {
     Arc::new(SqliteStore::in_memory().unwrap())
 }
 
+fn reach(store: &Arc<dyn Store>, faults: &Arc<Faults>, life: &Arc<Life>, clock: &TestClock) -> FaultyStore {
+    FaultyStore {
+        inner: Arc::clone(store),
+        faults: Arc::clone(faults),
+        life: Arc::clone(life),
+        clock: clock.clone(),
+    }
+}
+
 async fn start(
     store: &Arc<dyn Store>,
     providers: &Providers,
@@ -245,13 +277,19 @@ async fn start(
     key: &MasterKey,
     public_url: &str,
 ) -> Result<Process, StartError> {
+    start_by(Arc::new(clock.clone()), store, providers, faults, clock, key).await
+}
+
+async fn start_by(
+    own_clock: Arc<dyn Clock>,
+    store: &Arc<dyn Store>,
+    providers: &Providers,
+    faults: &Arc<Faults>,
+    clock: &TestClock,
+    key: &MasterKey,
+) -> Result<Process, StartError> {
     let life = Arc::<Life>::default();
-    let reached = FaultyStore {
-        inner: Arc::clone(store),
-        faults: Arc::clone(faults),
-        life: Arc::clone(&life),
-        clock: clock.clone(),
-    };
+    let reached = reach(store, faults, &life, clock);
     let adapters = ModelAdapters::new(providers, faults, &life, clock);
     let mut options = Options::at(public_url);
     options.allow_other_provider_hosts = true;
@@ -259,8 +297,7 @@ async fn start(
     options.resolver.poll = Duration::from_hours(1);
     options.outbox.poll = Duration::from_hours(1);
     let host = Arc::new(TestHost(Arc::clone(&life)));
-    let engine =
-        Engine::start_on(host, Arc::new(reached), Arc::new(clock.clone()), key, Arc::new(adapters), options);
+    let engine = Engine::start_on(host, Arc::new(reached), own_clock, key, Arc::new(adapters), options);
     Ok(Process { engine: Arc::new(engine.await?), life })
 }
 
