@@ -26,7 +26,7 @@ use crate::{
     request_log::RequestLog,
     sequence::Sequence,
     snapshot::EnvironmentView,
-    webhook::ObjectTurns,
+    webhook::{DisputeLists, ObjectTurns},
 };
 
 /// Events that are applied right after they came, at once; the rest wait for the resolver.
@@ -54,6 +54,7 @@ pub struct Engine {
     pub(crate) master_key: MasterKey,
     pub(crate) event_turns: Arc<Semaphore>,
     pub(crate) object_turns: ObjectTurns,
+    pub(crate) dispute_lists: DisputeLists,
     pub(crate) provider_watch: ProviderWatch,
     pub(crate) instant_rails: InstantRails,
     pub(crate) circuits: Arc<Circuits>,
@@ -144,6 +145,7 @@ impl Engine {
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             object_turns: ObjectTurns::default(),
+            dispute_lists: DisputeLists::default(),
             provider_watch: ProviderWatch::default(),
             instant_rails: InstantRails::default(),
             circuits: Arc::default(),
