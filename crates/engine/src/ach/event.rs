@@ -143,8 +143,8 @@ fn note_reading(
     match &call.outcome {
         Ok(report) => {
             update.apply_report(report, &notice.event);
-            if notice.is_taken_back {
-                update.note_taken_back(report, &notice.event);
+            if let Some(word) = &notice.taken_back {
+                update.note_taken_back(word, report, &notice.event);
             }
             Ok(String::new())
         }

@@ -134,16 +134,13 @@ impl<'e> TransferUpdate<'e> {
 
     /// The provider no longer counts what arrived as arrived. The transaction stays, as callers were told; an operator finds
     /// out whether the money is there.
-    pub(super) fn note_taken_back(&mut self, report: &AchProviderReport, source: &str) {
+    pub(super) fn note_taken_back(&mut self, word: &str, report: &AchProviderReport, source: &str) {
         let is_open = matches!(report.provider_status, AchProviderStatus::Accepted | AchProviderStatus::Sent);
         if self.transfer.state.status == Status::Succeeded && is_open {
             let discrepancy = Discrepancy {
                 kind: DiscrepancyKind::Status,
                 expected: Status::Succeeded.as_str().to_owned(),
-                found: format!(
-                    "{}, no longer reconciled with the bank's statement",
-                    Status::Processing.as_str()
-                ),
+                found: format!("{} ({word})", Status::Processing.as_str()),
             };
             self.line("exception", timeline::exception(&discrepancy, source));
             self.discrepancies.push((discrepancy, source.to_owned()));

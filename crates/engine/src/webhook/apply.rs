@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tollgate_domain::{PaymentMethod, Timestamp};
 use tracing::warn;
 
-use super::{dispute_list::PAGE_KIND, notice_text};
+use super::{dispute_list::LIST_KIND, notice_text};
 use crate::{
     backoff::exponential_backoff,
     engine::Engine,
@@ -60,8 +60,8 @@ impl Engine {
 
     /// Applies an event once: what it leads to and that it is done with are committed together.
     async fn apply_event(&self, stored: StoredProviderEvent) -> Result<(), StoreError> {
-        if stored.event.kind == PAGE_KIND {
-            let outcome = self.apply_dispute_page(&stored).await?;
+        if stored.event.kind == LIST_KIND {
+            let outcome = self.apply_dispute_list(&stored).await?;
             return self.settle_outcome(&stored, outcome).await;
         }
         let Some(notice) = notice_text::read(&stored.event.notice) else {

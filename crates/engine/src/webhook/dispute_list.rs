@@ -1,9 +1,9 @@
 //! Finding disputes without a webhook, at providers whose payments do not say that they are disputed: the account's disputes
 //! are listed once a day.
 //!
-//! A page that is to be listed is kept like an event of the provider's, so that it is recorded once, one node at a time takes
-//! it, and it is tried again until it is done; it leaves the next page behind. A dispute of a payment of ours becomes an event
-//! of its own, which is applied like the webhook that did not come. Others are not kept.
+//! A list that is to be made is kept like an event of the provider's, so that it is recorded once, one node at a time takes it,
+//! and it is tried again until it is done; a long one leaves its rest behind as another. A dispute of a payment of ours becomes
+//! an event of its own, which is applied like the webhook that did not come. Others are not kept.
 
 use std::{
     collections::HashMap,
@@ -22,15 +22,17 @@ use crate::{
     },
 };
 
-/// The kind of a page that is to be listed.
-pub(super) const PAGE_KIND: &str = "tollgate.dispute_page";
+/// The kind of a list that is to be made, or what is left of one.
+pub(super) const LIST_KIND: &str = "tollgate.dispute_list";
 const LISTED_KIND: &str = "tollgate.dispute_listed";
 /// What is recorded in place of the request an event came in.
 const REQUEST: &str = "resolver";
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
-/// A day's list ends here, wherever it is.
-const MAX_PAGES: u64 = 500;
+/// Pages that are listed in one go; the rest is left to whoever comes next.
+const PAGES_AT_ONCE: usize = 16;
+/// A day's list ends after so many of them, wherever it is.
+const MAX_PARTS: u64 = 30;
 /// Lists begun at once; the others are begun a minute later.
 const BEGUN_AT_ONCE: usize = 100;
 
@@ -45,8 +47,8 @@ impl Engine {
         let mut due = self.lists_not_begun(now);
         due.truncate(BEGUN_AT_ONCE);
         for (environment, provider, day) in due {
-            let page = page_event(&provider, day, 1, None, now);
-            self.store.receive_provider_event(environment, &page, now).await?;
+            let list = list_event(&provider, day, 1, None, now);
+            self.store.receive_provider_event(environment, &list, now).await?;
             let mut begun = self.dispute_lists.0.lock().unwrap_or_else(PoisonError::into_inner);
             begun.insert((environment, provider), day);
         }
@@ -58,9 +60,7 @@ impl Engine {
         let mut lists = HashMap::new();
         for view in snapshot.environments() {
             for provider in view.configuration.providers.iter() {
-                let cards = self.adapters.capabilities(provider.adapter).cards;
-                let has_list = cards.is_some_and(|cards| cards.dispute_lists().is_some());
-                if has_list && provider.missing_to_pay().is_empty() {
+                if self.dispute_lists_of(view, &provider.name).is_some() {
                     let id = view.environment.id;
                     lists.insert((id, provider.name.to_string()), day_of(id, now));
                 }
@@ -73,52 +73,57 @@ impl Engine {
         due.map(|((environment, provider), day)| (environment, provider, day)).collect()
     }
 
-    /// Lists one page of disputes.
-    pub(super) async fn apply_dispute_page(
+    /// Lists disputes, from where it is to begin.
+    pub(super) async fn apply_dispute_list(
         &self,
         stored: &StoredProviderEvent,
     ) -> Result<EventOutcome, StoreError> {
-        let name = &stored.event.provider;
-        let view = self.view(stored.environment);
-        let Some(Ok(provider)) = view.as_deref().map(|view| self.card_provider(view, name)) else {
-            return Ok(EventOutcome::Waiting("waiting: the provider is not configured".to_owned()));
+        let (environment, name) = (stored.environment, &stored.event.provider);
+        let view = self.view(environment);
+        let lists = view.as_deref().and_then(|view| self.dispute_lists_of(view, name));
+        let (Some((provider, lists)), Some(list)) = (lists, List::read(&stored.event.notice)) else {
+            let note = "the provider as it is configured does not list disputes";
+            return self.finish_list(stored, ProviderEventState::Ignored, note).await;
         };
-        let (Some(lists), Some(page)) = (provider.cards.dispute_lists(), Page::read(&stored.event.notice))
-        else {
-            return Ok(EventOutcome::Foreign);
-        };
-        let Call { outcome, logs } = lists.list_disputes(provider.provider, page.from.as_deref()).await;
-        self.note_calls(stored.environment, name, None, &logs);
-        let found = match outcome {
-            Ok(found) => found,
-            // Tomorrow's list may be another's.
-            Err(CallError::Rejected(rejection)) => {
-                let note = format!("the provider does not list disputes: {}", rejection.failure.message);
-                return self.finish_page(stored, ProviderEventState::Ignored, &note).await;
+        let (mut from, mut count, mut news) = (list.from, 0, 0_usize);
+        for page in 0..PAGES_AT_ONCE {
+            let Call { outcome, logs } = lists.list_disputes(provider, from.as_deref()).await;
+            self.note_calls(environment, name, None, &logs);
+            let found = match outcome {
+                Ok(found) => found,
+                // Tomorrow's list may be another's.
+                Err(CallError::Rejected(rejection)) => {
+                    let note = format!("the provider does not list disputes: {}", rejection.failure.message);
+                    return self.finish_list(stored, ProviderEventState::Ignored, &note).await;
+                }
+                Err(CallError::Unsent(transient) | CallError::Unknown(transient)) if page == 0 => {
+                    let why = format!("waiting for the provider: {}", transient.reason);
+                    return Ok(EventOutcome::Waiting(why));
+                }
+                // What is left begins here.
+                Err(CallError::Unsent(_) | CallError::Unknown(_)) => break,
+            };
+            for listed in &found.disputes {
+                news += usize::from(self.receive_listed(stored, listed).await?);
             }
-            Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
-                return Ok(EventOutcome::Waiting(format!("waiting for the provider: {}", transient.reason)));
+            count += found.disputes.len();
+            from = found.next;
+            if from.is_none() {
+                break;
             }
-        };
-        let mut news = 0_usize;
-        for listed in &found.disputes {
-            news += usize::from(self.receive_listed(stored, listed).await?);
         }
-        let count = found.disputes.len();
         let mut note = format!("{count} disputes listed, {news} of payments made here are news");
-        match found.next {
-            Some(next) if page.number < MAX_PAGES => {
-                let now = self.clock.now();
-                let next = page_event(name, page.day, page.number + 1, Some(&next), now);
-                self.store.receive_provider_event(stored.environment, &next, now).await?;
-            }
-            Some(_) => note.push_str("; there are more than one day lists"),
-            None => {}
+        if from.is_some() && list.part < MAX_PARTS {
+            let now = self.clock.now();
+            let rest = list_event(name, list.day, list.part + 1, from.as_deref(), now);
+            self.store.receive_provider_event(environment, &rest, now).await?;
+        } else if from.is_some() {
+            note.push_str("; there are more than are listed in a day");
         }
-        self.finish_page(stored, ProviderEventState::Applied, &note).await
+        self.finish_list(stored, ProviderEventState::Applied, &note).await
     }
 
-    async fn finish_page(
+    async fn finish_list(
         &self,
         stored: &StoredProviderEvent,
         state: ProviderEventState,
@@ -132,10 +137,10 @@ impl Engine {
     /// Takes in a dispute that was listed; `false` if it is no news, or about a payment that was not made here.
     async fn receive_listed(
         &self,
-        page: &StoredProviderEvent,
+        list: &StoredProviderEvent,
         listed: &ListedDispute,
     ) -> Result<bool, StoreError> {
-        let (environment, provider) = (page.environment, &page.event.provider);
+        let (environment, provider) = (list.environment, &list.event.provider);
         let ListedDispute { payment, dispute } = listed;
         let id = self.store.payment_of_object(environment, provider, payment).await?;
         let Some(id) = id else { return Ok(false) };
@@ -169,26 +174,26 @@ fn day_of(environment: EnvironmentId, now: Timestamp) -> i64 {
 }
 
 /// What to list.
-struct Page {
+struct List {
     day: i64,
-    number: u64,
+    part: u64,
     from: Option<String>,
 }
 
-impl Page {
+impl List {
     fn read(text: &str) -> Option<Self> {
         let value: Value = serde_json::from_str(text).ok()?;
         Some(Self {
             day: value.get("day")?.as_i64()?,
-            number: value.get("page")?.as_u64()?,
+            part: value.get("part")?.as_u64()?,
             from: value.get("from").and_then(Value::as_str).map(str::to_owned),
         })
     }
 }
 
-fn page_event(provider: &str, day: i64, number: u64, from: Option<&str>, now: Timestamp) -> ProviderEvent {
-    let notice = json!({ "day": day, "page": number, "from": from.map(|from| from.replace('\0', "")) });
-    event(provider, &format!("{PAGE_KIND}.{day}.{number}"), PAGE_KIND, notice.to_string(), now)
+fn list_event(provider: &str, day: i64, part: u64, from: Option<&str>, now: Timestamp) -> ProviderEvent {
+    let notice = json!({ "day": day, "part": part, "from": from.map(|from| from.replace('\0', "")) });
+    event(provider, &format!("{LIST_KIND}.{day}.{part}"), LIST_KIND, notice.to_string(), now)
 }
 
 fn event(provider: &str, id: &str, kind: &str, notice: String, received_at: Timestamp) -> ProviderEvent {

@@ -26,7 +26,7 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
         "dispute": dispute,
         "namesOnly": notice.names_only,
         "isCreation": notice.is_creation.then_some(true),
-        "isTakenBack": notice.is_taken_back.then_some(true),
+        "takenBack": notice.taken_back,
         "isPing": notice.is_ping.then_some(true),
     });
     if let Value::Object(fields) = &mut text {
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
         },
         names_only: words(&value, "namesOnly"),
         is_creation: value.get("isCreation").and_then(Value::as_bool).unwrap_or_default(),
-        is_taken_back: value.get("isTakenBack").and_then(Value::as_bool).unwrap_or_default(),
+        taken_back: words(&value, "takenBack"),
         is_ping: value.get("isPing").and_then(Value::as_bool).unwrap_or_default(),
     })
 }
@@ -94,7 +94,7 @@ mod tests {
             }),
             names_only: Some("dp_1".to_owned()),
             is_creation: true,
-            is_taken_back: true,
+            taken_back: Some("unreconciled".to_owned()),
             is_ping: false,
         };
         for notice in [full, WebhookNotice::default()] {

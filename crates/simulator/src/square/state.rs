@@ -81,14 +81,17 @@ impl SquareState {
     /// Records an event, to be sent once the change is complete. `what` is `payment`, `refund` or `dispute`.
     pub(super) fn emit(&mut self, context: &Context, kind: &str, what: &str, id: &str, object: &Value) {
         let event_id = context.services.ids.uuid();
-        let body = json!({
+        let mut body = json!({
             "merchant_id": MERCHANT,
-            "location_id": context.location(),
             "type": kind,
             "event_id": event_id,
             "created_at": context.now,
             "data": { "type": what, "id": id, "object": { what: object } },
         });
+        // Only these say it beside their object.
+        if what == "dispute" {
+            body["location_id"] = context.location().into();
+        }
         self.outbox.push(WebhookEvent { kind: kind.to_owned(), event_id, body: body.to_string().into() });
     }
 }

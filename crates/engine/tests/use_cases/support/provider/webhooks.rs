@@ -40,6 +40,7 @@ impl Webhooks for Reader {
             objects: text("object").into_iter().collect(),
             reference: text("reference"),
             names_only: text("namesOnly"),
+            taken_back: text("takenBack"),
             is_creation: body["type"] == "created",
             is_ping: body["type"] == "ping",
             ..WebhookNotice::default()
