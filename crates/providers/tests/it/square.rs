@@ -419,7 +419,8 @@ async fn disputes_are_listed_state_by_state_and_page_by_page() {
     // One page of each state; what is left of the first fits one.
     assert_eq!((found.len(), pages), (101, 8));
     let mut payments: Vec<_> = found.iter().map(|listed| listed.payment.clone()).collect();
-    (payments.sort(), disputed.sort());
+    payments.sort();
+    disputed.sort();
     assert_eq!(payments, disputed);
     let closed = found.iter().find(|listed| listed.dispute.id == ids[7]).unwrap();
     assert_eq!(closed.dispute.status, "LOST");

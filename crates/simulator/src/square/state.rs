@@ -89,8 +89,8 @@ impl SquareState {
             "data": { "type": what, "id": id, "object": { what: object } },
         });
         // Only these say it beside their object.
-        if what == "dispute" {
-            body["location_id"] = context.location().into();
+        if let Some(fields) = body.as_object_mut().filter(|_| what == "dispute") {
+            fields.insert("location_id".to_owned(), context.location().into());
         }
         self.outbox.push(WebhookEvent { kind: kind.to_owned(), event_id, body: body.to_string().into() });
     }
