@@ -6,7 +6,7 @@
 //! an event of its own, which is applied like the webhook that did not come. Others are not kept.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     sync::{Mutex, PoisonError},
 };
 
@@ -38,7 +38,7 @@ const BEGUN_AT_ONCE: usize = 100;
 
 /// The day for which each list was last begun, as far as this node knows.
 #[derive(Debug, Default)]
-pub(crate) struct DisputeLists(Mutex<HashMap<(EnvironmentId, String), i64>>);
+pub(crate) struct DisputeLists(Mutex<BTreeMap<(EnvironmentId, String), i64>>);
 
 impl Engine {
     /// Begins the day's list for every provider that has one. However many nodes begin it, it is one list.
@@ -57,7 +57,7 @@ impl Engine {
 
     fn lists_not_begun(&self, now: Timestamp) -> Vec<(EnvironmentId, String, i64)> {
         let snapshot = self.directory.snapshot();
-        let mut lists = HashMap::new();
+        let mut lists = BTreeMap::new();
         for view in snapshot.environments() {
             for provider in view.configuration.providers.iter() {
                 if self.dispute_lists_of(view, &provider.name).is_some() {
