@@ -89,6 +89,9 @@ const fn optional_text(name: &'static str, length_max: usize) -> FieldSpec {
 const SQUARE_FONTS: &str =
     "https://square-fonts-production-f.squarecdn.com https://d1g145x70srn7h.cloudfront.net";
 
+/// The frames in which Square has a card's issuer ask for 3-D Secure come from that issuer's own host, whichever it is.
+const ANY_ISSUER: &str = "https:";
+
 impl Adapter {
     pub const ALL: [Self; 4] = [Self::Stripe, Self::Square, Self::Increase, Self::ModernTreasury];
 
@@ -246,7 +249,7 @@ impl Adapter {
                         "connect-src",
                         "https://connect.squareupsandbox.com https://pci-connect.squareupsandbox.com",
                     ),
-                    ("frame-src", "https://sandbox.web.squarecdn.com https://connect.squareupsandbox.com"),
+                    ("frame-src", ANY_ISSUER),
                     ("font-src", SQUARE_FONTS),
                 ],
             }),
@@ -257,7 +260,7 @@ impl Adapter {
                     ("script-src", "https://web.squarecdn.com"),
                     ("style-src", "https://web.squarecdn.com"),
                     ("connect-src", "https://connect.squareup.com https://pci-connect.squareup.com"),
-                    ("frame-src", "https://web.squarecdn.com https://connect.squareup.com"),
+                    ("frame-src", ANY_ISSUER),
                     ("font-src", SQUARE_FONTS),
                 ],
             }),

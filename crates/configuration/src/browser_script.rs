@@ -116,4 +116,17 @@ mod tests {
         }
         assert_eq!(script(&json!({"adapter": "increase"})), (None, String::new()));
     }
+
+    /// The frames of 3-D Secure come from the hosts of card issuers.
+    #[test]
+    fn square_may_frame_every_issuer() {
+        for environment in ["sandbox", "production"] {
+            let document =
+                json!({ "providers": { "one": { "adapter": "square", "environment": environment } } });
+            let configuration = Configuration::read(&document, &Configuration::default()).unwrap();
+            let sources = configuration.providers.get("one").unwrap().script_sources();
+            let frames: Vec<_> = sources.iter().filter(|(directive, _)| *directive == "frame-src").collect();
+            assert_eq!(frames, [&("frame-src", "https:".to_owned())], "{environment}");
+        }
+    }
 }

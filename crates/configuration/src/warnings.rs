@@ -57,6 +57,14 @@ impl Configuration {
         warnings
     }
 
+    /// Whether payments can get to a provider by a channel.
+    pub fn reaches(&self, provider: &str, channel: Channel) -> bool {
+        PaymentMethod::ALL.into_iter().any(|method| {
+            reachable(self.routing(method))
+                .any(|(_, target, _)| &*target.provider == provider && target.channel == channel)
+        })
+    }
+
     /// Rules that hold transfers until others have approved them, and that anybody who may change them can take away alone.
     fn approval_warnings(&self, warnings: &mut Vec<ConfigWarning>) {
         if self.approvals.transfers.is_empty() || self.approvals.configuration {

@@ -145,8 +145,8 @@ pub enum AttemptState {
     Taken,
     /// The provider declined it.
     Declined,
-    /// The provider did not look at it, because it did not accept our credentials: the same card may be charged again
-    /// under the same number.
+    /// The provider did not look at it, because it did not accept our credentials: the same card may be charged again,
+    /// under the next number.
     Unsent,
 }
 

@@ -29,7 +29,7 @@ use tollgate_domain::{Flow, card::CardOrder};
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, Cards, Charges, Component, Confirmation, Embedded, Prepared, Preparing, StoreError,
+        Call, CallError, Cards, Charges, Component, Confirmation, DisputeLists, Embedded, Prepared, Preparing, StoreError,
         TransientError,
     },
     provider_account::AccountCheck,
@@ -119,6 +119,16 @@ impl Engine {
         let cards = self.adapters.capabilities(provider.adapter).cards;
         let cards = cards.ok_or_else(|| vec![format!("providers.{name}.adapter")])?;
         Ok(CardProvider { provider, cards })
+    }
+
+    /// What lists the disputes of a provider that is ready, if it has such a list.
+    pub(crate) fn dispute_lists_of<'a>(
+        &'a self,
+        view: &'a EnvironmentView,
+        name: &str,
+    ) -> Option<(&'a Provider, &'a dyn DisputeLists)> {
+        let found = self.card_provider(view, name).ok()?;
+        Some((found.provider, found.cards.dispute_lists()?))
     }
 
     /// The provider an order was prepared with, as it is configured now. One that has come to speak another wire is not

@@ -28,7 +28,7 @@ use crate::{
     request_log::RequestLog,
     sequence::Sequence,
     snapshot::EnvironmentView,
-    webhook::ObjectTurns,
+    webhook::{DisputeLists, ObjectTurns},
 };
 
 /// Events that are applied right after they came, at once; the rest wait for the resolver.
@@ -58,6 +58,7 @@ pub struct Engine {
     /// One configuration document is worked on at a time.
     pub(crate) config_turn: Arc<Semaphore>,
     pub(crate) object_turns: ObjectTurns,
+    pub(crate) dispute_lists: DisputeLists,
     pub(crate) provider_watch: ProviderWatch,
     pub(crate) instant_rails: InstantRails,
     pub(crate) circuits: Arc<Circuits>,
@@ -152,6 +153,7 @@ impl Engine {
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             config_turn: Arc::new(Semaphore::new(1)),
             object_turns: ObjectTurns::default(),
+            dispute_lists: DisputeLists::default(),
             provider_watch: ProviderWatch::default(),
             instant_rails: InstantRails::default(),
             circuits: Arc::default(),

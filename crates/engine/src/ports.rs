@@ -47,9 +47,10 @@ pub use people::{AccessEnded, OperatorUse, PeopleStore, SubjectBound, TokenIssue
 pub use proposals::{ConfigProposal, ProposalDecided, ProposalStore, Proposed};
 pub use provider::{
     AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Capabilities, Captures, Cards, Charge,
-    Charges, Component, Confirmation, DomainWallet, Embedded, EmbeddedCards, HostedCheckout, Identified,
-    InboundWebhook, OrderFault, Prepared, Preparing, Refunds, RegisteredDomain, Rejection, RejectionKind,
-    SignatureError, Subject, TransientError, Try, UnreadableEvent, WebhookNotice, Webhooks,
+    Charges, Component, Confirmation, DisputeLists, DisputePage, DomainWallet, Embedded, EmbeddedCards,
+    HostedCheckout, Identified, InboundWebhook, InstantCapability, ListedDispute, OrderFault, Prepared,
+    Preparing, Refunds, RegisteredDomain, Rejection, RejectionKind, SignatureError, Subject, TransientError,
+    Try, UnreadableEvent, WebhookNotice, Webhooks,
 };
 pub use provider_check::{
     CheckReport, CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook,

@@ -6,7 +6,7 @@
 use data_encoding::HEXLOWER;
 use serde_json::json;
 use tollgate_configuration::{Configuration, Provider};
-use tollgate_domain::{Timestamp, id::EnvironmentId};
+use tollgate_domain::{Channel, Timestamp, id::EnvironmentId};
 use tollgate_vault::Secret;
 
 use crate::{
@@ -14,12 +14,13 @@ use crate::{
     configure::{ConfigRead, ConfigureError, Origin},
     engine::Engine,
     ports::{
-        CallError, CheckSubject, NewWebhook, ProviderCheck, ProviderCheckRecord, ProviderChecks,
-        RegisteredWebhook, StoreError,
+        CallError, CheckSubject, InstantCapability, NewWebhook, ProviderCheck, ProviderCheckRecord,
+        ProviderChecks, RegisteredWebhook, StoreError,
     },
 };
 
 const REGISTRATION: &str = "webhook_registration";
+const INSTANT: &str = "instant";
 
 /// Why a provider was not checked.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +78,12 @@ impl Engine {
         }
         if provider.api_secret().is_some() {
             let provider = read.configuration.providers.get(name).unwrap_or(&provider);
-            checks.extend(self.ask(environment, adapter, &read.configuration, provider).await?);
+            let found = self.ask(environment, adapter, &read.configuration, provider).await?;
+            let is_usable = found.iter().all(|check| check.ok || check.name.starts_with("webhook"));
+            checks.extend(found);
+            if is_usable {
+                checks.extend(self.check_instant_transfers(environment, &read.configuration, provider).await);
+            }
         }
         let (config_version, at) = (read.version, self.clock.now());
         let record = ProviderCheckRecord { provider: name.to_owned(), config_version, at, checks };
@@ -114,6 +120,36 @@ impl Engine {
             self.store.put_credential_account(environment, &credential, account).await?;
         }
         Ok(report.checks)
+    }
+
+    /// Whether the provider's account can originate the instant transfers that are routed to it; `None` where the provider
+    /// does not say.
+    async fn check_instant_transfers(
+        &self,
+        environment: EnvironmentId,
+        configuration: &Configuration,
+        provider: &Provider,
+    ) -> Option<ProviderCheck> {
+        let adapter = self.adapters.capabilities(provider.adapter).transfers?;
+        let is_routed = configuration.reaches(&provider.name, Channel::Instant);
+        match self.learn_instant(environment, provider, adapter).await? {
+            InstantCapability::Unknown => None,
+            InstantCapability::Available => {
+                Some(ProviderCheck::pass(INSTANT, "The account can originate instant transfers."))
+            }
+            InstantCapability::Missing(lacks) if is_routed => {
+                let message = format!("The account cannot originate instant transfers: it lacks {lacks}.");
+                let hint = "Ask the provider to enable it for the account, name another account, or route instant transfers \
+                            elsewhere: until then they are refused.";
+                Some(ProviderCheck::fail(INSTANT, message, hint))
+            }
+            InstantCapability::Missing(lacks) => {
+                let message = format!(
+                    "The account cannot originate instant transfers, as it lacks {lacks}; none are routed to it."
+                );
+                Some(ProviderCheck::pass(INSTANT, message))
+            }
+        }
     }
 
     /// What became of the registration, and the configuration with the endpoint's secret where that is new.

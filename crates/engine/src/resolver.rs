@@ -19,7 +19,8 @@ const TAKEN: usize = 16;
 const UNDER_WAY: usize = 96;
 /// Paid payments that are checked at once: they have time, and keep nothing else waiting.
 const FOLLOW_UPS: usize = 8;
-/// How often sealing keys that no transfer needs are destroyed, and payments that no limit counts are forgotten.
+/// How often sealing keys that no transfer needs are destroyed, payments that no limit counts are forgotten, and the day's
+/// lists of disputes are begun.
 const CLEANUP_INTERVAL: Duration = Duration::from_mins(1);
 /// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
@@ -36,6 +37,9 @@ impl Engine {
                 next_cleanup = Instant::now() + CLEANUP_INTERVAL;
                 if let Err(error) = self.destroy_account_keys().await {
                     warn!(%error, "unused sealing keys could not be destroyed; the next attempt is in a minute");
+                }
+                if let Err(error) = self.begin_dispute_lists().await {
+                    warn!(%error, "disputes could not be listed; the next attempt is in a minute");
                 }
                 if let Err(error) = self.forget_limit_uses().await {
                     warn!(%error, "payments that no limit counts could not be forgotten; the next attempt is in a minute");

@@ -157,7 +157,7 @@ async fn send(
     let body = match rail {
         Rail::Ach => request::ach(order, account, api.account()?, api.company_name())?,
         Rail::RealTime => {
-            let body = request::real_time(order, account, api.account_number()?)?;
+            let body = request::instant(order, account, api.account_number()?, api.company_name())?;
             // An order from before the rail was chosen first.
             if order.rail.is_none() {
                 check_instant(calls, api, account).await.map_err(nothing_sent)?;
@@ -166,7 +166,7 @@ async fn send(
         }
         Rail::FedNow => {
             let company = api.company_name().ok_or_else(unusable)?;
-            request::fednow(order, account, api.account_number()?, company)?
+            request::instant(order, account, api.account_number()?, Some(company))?
         }
     };
     let key = order.id.to_string();

@@ -23,7 +23,7 @@ use tollgate_domain::{
     ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
-    AchTransfers, BankAccount, Call, CallError, CheckReport, CheckSubject, InboundWebhook, OrderFault,
+    AchTransfers, BankAccount, Call, CallError, CheckReport, CheckSubject, InboundWebhook, InstantCapability, OrderFault,
     ProviderChecks, RejectionKind, SignatureError, UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
@@ -64,6 +64,16 @@ impl ModernTreasury {
 impl AchTransfers for ModernTreasury {
     fn check_order(&self, order: &TransferOrder) -> Result<(), OrderFault> {
         request::check(order)
+    }
+
+    async fn instant_capability(&self, provider: &Provider) -> Call<InstantCapability> {
+        let mut calls = self.calls(provider);
+        let account = get_account(&mut calls, ApiClient { provider }).await;
+        calls.finish(account.map(|account| match account.can_send(Rail::RealTime.word()) {
+            None => InstantCapability::Unknown,
+            Some(true) => InstantCapability::Available,
+            Some(false) => InstantCapability::Missing("the account capability rtp (credit)"),
+        }))
     }
 
     /// Payment orders are not made by FedNow.
@@ -154,7 +164,8 @@ async fn send(
         check_instant(calls, api, account).await.map_err(nothing_sent)?;
     }
     let call = api.create("payment_orders.create", "payment_orders", &body, order.id.to_string())?;
-    match calls.run(&call, interpret_creation).await? {
+    let created = calls.run(&call, |answer| interpret_creation(rail, answer)).await;
+    match created? {
         CreationState::Now(made) => report(calls, api, *made).await,
         // The provider has forgotten the key, or another API key was used: the order itself is still there.
         CreationState::Taken => {
@@ -279,7 +290,11 @@ async fn details<T: DeserializeOwned>(
 
 async fn can_access_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<bool, CallError> {
     let id = api.account()?;
-    let call = api.get("internal_accounts.retrieve", &format!("internal_accounts/{id}"))?;
-    let read = missing_is_none(calls.run(&call, read_json::<InternalAccount>).await);
+    let read = missing_is_none(get_account(calls, api).await);
     read.map(|read| read.is_some_and(|account| account.id == id))
+}
+
+async fn get_account(calls: &mut CallSession<'_>, api: ApiClient<'_>) -> Result<InternalAccount, CallError> {
+    let call = api.get("internal_accounts.retrieve", &format!("internal_accounts/{}", api.account()?))?;
+    calls.run(&call, read_json::<InternalAccount>).await
 }

@@ -5,6 +5,7 @@
 
 mod call;
 mod check;
+mod dispute;
 mod find;
 mod hold;
 mod link;
@@ -31,7 +32,7 @@ use tollgate_domain::{
     transaction::DisputeReport,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Captures, Cards, Charge, Charges, CheckReport, CheckSubject, Component, Embedded,
+    Call, CallError, Captures, Cards, Charge, Charges, CheckReport, CheckSubject, Component, DisputeLists, DisputePage, Embedded,
     HostedCheckout, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderChecks, Refunds,
     RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, Webhooks,
 };
@@ -45,7 +46,7 @@ use crate::{
     square::{
         call::{ApiClient, interpret, interpret_charge},
         locations::{Known, Locations},
-        types::{DisputeObject, Location, LocationBody, Payment, PaymentBody, PaymentLinkBody},
+        types::{Location, LocationBody, Payment, PaymentBody, PaymentLinkBody},
     },
     text::is_id,
 };
@@ -117,6 +118,10 @@ impl Cards for Square {
         Some(self)
     }
 
+    fn dispute_lists(&self) -> Option<&dyn DisputeLists> {
+        Some(self)
+    }
+
     async fn check_order(&self, provider: &Provider, order: &CardOrder) -> Call<(), OrderFault> {
         let mut calls = CallSession::new(&self.http, &self.hasty, provider);
         let currency = self.currency(&mut calls, self.api(provider)).await;
@@ -170,8 +175,8 @@ impl Cards for Square {
     ) -> Call<Option<DisputeReport>> {
         let mut calls = self.calls(provider);
         let outcome = match known {
-            Some(id) => read_dispute(&mut calls, self.api(provider), id).await.map(Some),
-            // The wire lists disputes by location and state, but not by payment.
+            Some(id) => dispute::read(&mut calls, self.api(provider), id).await.map(Some),
+            // The provider lists disputes by location and state, but not by payment.
             None => Ok(None),
         };
         calls.finish(outcome)
@@ -251,6 +256,15 @@ impl Refunds for Square {
     ) -> Call<RefundReport> {
         let mut calls = self.calls(provider);
         let outcome = refund::make(&mut calls, self.api(provider), order, payment, refund).await;
+        calls.finish(outcome)
+    }
+}
+
+#[async_trait]
+impl DisputeLists for Square {
+    async fn list_disputes(&self, provider: &Provider, from: Option<&str>) -> Call<DisputePage> {
+        let mut calls = self.calls(provider);
+        let outcome = dispute::list(&mut calls, self.api(provider), from).await;
         calls.finish(outcome)
     }
 }
@@ -368,17 +382,4 @@ async fn get_payment(
     }
     let call = api.get("payments.get", &format!("payments/{id}"))?;
     Ok(calls.run(&call, interpret::<PaymentBody>).await?.payment)
-}
-
-async fn read_dispute(
-    calls: &mut CallSession<'_>,
-    api: ApiClient<'_>,
-    id: &str,
-) -> Result<DisputeReport, CallError> {
-    if !is_id(id) {
-        return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
-    }
-    let call = api.get("disputes.get", &format!("disputes/{id}"))?;
-    let read = calls.run(&call, interpret::<DisputeObject>).await?.dispute;
-    Ok(webhook::told(read, id.to_owned()))
 }

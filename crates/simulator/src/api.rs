@@ -35,6 +35,10 @@ pub(crate) trait Provider: Debug + Sized + 'static {
     fn success_status(_operation: &str) -> StatusCode {
         StatusCode::OK
     }
+    /// Whether an answer that was kept for a key is repeated; otherwise the key counts as used.
+    fn replays(_operation: &str, _status: StatusCode) -> bool {
+        true
+    }
     /// Adds the headers of every answer. `replay_of` is the request whose answer is repeated.
     fn add_headers(request: &ApiRequest, replay_of: Option<&str>, headers: &mut HeaderMap);
 

@@ -27,6 +27,12 @@ pub(crate) fn rfc3339_in_seconds(seconds: i64) -> String {
     format!("{:.3}", now.checked_add(jiff::SignedDuration::from_secs(seconds)).unwrap_or(now))
 }
 
+/// Whether a time in RFC 3339 is so many milliseconds ago, or more.
+pub(crate) fn is_older(time: &str, millis: u64) -> bool {
+    let age = time.parse::<jiff::Timestamp>().map(|time| jiff::Timestamp::now().duration_since(time));
+    age.is_ok_and(|age| age.as_millis() >= i128::from(millis))
+}
+
 /// The seconds of a duration such as `P7D` or `PT36H`.
 pub(crate) fn seconds_of(duration: &str) -> Option<i64> {
     let span: jiff::Span = duration.parse().ok()?;

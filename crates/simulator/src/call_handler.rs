@@ -165,6 +165,9 @@ async fn carry_out<P: Provider>(api: Api<P>, asked: Asked<P>, faults: DueFaults)
     let now = services.unix_seconds();
     let claim = key.as_ref().map(|key| (key, keys.claim(key, &fingerprint, now)));
     let (answer, webhook_events) = match claim {
+        Some((key, Claim::Answered(saved))) if !P::replays(operation, saved.status) => {
+            (Answer::refused(&P::key_reused(key, Some(&saved.body))), Vec::new())
+        }
         Some((_, Claim::Answered(saved))) => {
             let Saved { status, body, request_id } = saved;
             (Answer::of(status, body, Some(request_id)), Vec::new())

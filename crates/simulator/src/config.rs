@@ -127,6 +127,8 @@ pub struct Config {
     pub webhook_backoff_ms: u64,
     /// Whether Square refunds complete by themselves right after they are accepted, or wait for a control call.
     pub square_refunds_settle: bool,
+    /// How long after it was made a Square payment appears in lists. By its name it is found at once.
+    pub square_listed_after_ms: u64,
     /// After how long a bank transfer is sent and settles by itself (a real-time payment completes).
     /// Where it is not given, transfers wait for the sandbox calls.
     pub ach_settles_after_ms: Option<u64>,
@@ -167,6 +169,7 @@ impl Default for Config {
             webhook_attempts_max: 8,
             webhook_backoff_ms: 250,
             square_refunds_settle: true,
+            square_listed_after_ms: 3_000,
             ach_settles_after_ms: None,
             control_token: None,
         }

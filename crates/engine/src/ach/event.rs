@@ -143,6 +143,9 @@ fn note_reading(
     match &call.outcome {
         Ok(report) => {
             update.apply_report(report, &notice.event);
+            if let Some(word) = &notice.taken_back {
+                update.note_taken_back(word, report, &notice.event);
+            }
             Ok(String::new())
         }
         // Until the credentials are corrected; what the event told of must not be lost meanwhile.

@@ -68,7 +68,7 @@ impl Engine {
                         Ok(()) => return Ok(ReadyTransfer { provider, target, fee, route }),
                         Err(open) => TransferError::CircuitOpen(open),
                     },
-                    Err(missing) => TransferError::NotConfigured { provider: name.clone(), missing },
+                    Err(error) => error,
                 };
                 route.attempts.push(skipped(&name, error.to_string()));
                 first_error.get_or_insert(error);
@@ -81,20 +81,23 @@ impl Engine {
         }
     }
 
-    /// A provider that is ready for this channel. What every instant rail needs has to be there; which rail it is depends on
-    /// the receiving bank.
+    /// A provider that is ready for this channel. What every instant rail needs has to be there, and an account that is known
+    /// not to originate instant transfers is not ready for them; which rail it is depends on the receiving bank.
     fn ach_provider_for<'a>(
         &'a self,
         view: &'a EnvironmentView,
         name: &str,
         channel: Channel,
-    ) -> Result<AchProvider<'a>, Vec<String>> {
-        let found = self.ach_provider(view, name)?;
+    ) -> Result<AchProvider<'a>, TransferError> {
+        let not_configured = |missing| TransferError::NotConfigured { provider: name.to_owned(), missing };
+        let found = self.ach_provider(view, name).map_err(not_configured)?;
         if channel == Channel::Instant {
             let missing = found.provider.missing_for(TransferRail::RealTimePayments);
             if !missing.is_empty() {
-                return Err(missing.into_iter().map(|path| format!("providers.{name}.{path}")).collect());
+                let paths = missing.into_iter().map(|path| format!("providers.{name}.{path}"));
+                return Err(not_configured(paths.collect()));
             }
+            self.check_instant(found.provider)?;
         }
         Ok(found)
     }

@@ -6,13 +6,14 @@ use std::{
     time::Duration,
 };
 
+use tollgate_configuration::Provider;
 use tollgate_domain::{Channel, Timestamp, ach::TransferRail, id::EnvironmentId};
 use tollgate_vault::Secret;
 
 use super::{AchProvider, request::TransferError};
 use crate::{
     engine::Engine,
-    ports::{CallError, RejectionKind},
+    ports::{AchTransfers, Call, CallError, InstantCapability, RejectionKind},
 };
 
 /// How long an answer counts. Banks join and leave the networks on banking days.
@@ -21,35 +22,79 @@ const MAX_KEPT: usize = 10_000;
 /// How long a caller waits before the provider may tell.
 const RETRY: Duration = Duration::from_secs(10);
 
-/// What providers said about banks: by their address and the routing number.
+/// What providers said lately, so that few transfers have to ask.
 #[derive(Debug, Default)]
-pub(crate) struct InstantRails(Mutex<BTreeMap<(String, String), KeptAnswer>>);
-
-#[derive(Debug, Clone, Copy)]
-struct KeptAnswer {
-    rail: Option<TransferRail>,
-    until: Timestamp,
+pub(crate) struct InstantRails {
+    /// How a bank is reached, by the provider's address and the routing number.
+    banks: Kept<Option<TransferRail>>,
+    /// What an account can originate, by the provider's address and the account.
+    accounts: Kept<InstantCapability>,
 }
 
-impl InstantRails {
-    fn get(&self, key: &(String, String), now: Timestamp) -> Option<KeptAnswer> {
+type Key = (String, String);
+
+#[derive(Debug)]
+struct Kept<T>(Mutex<BTreeMap<Key, (T, Timestamp)>>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T: Clone> Kept<T> {
+    fn get(&self, key: &Key, now: Timestamp) -> Option<T> {
         let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.get(key).filter(|answer| now < answer.until).copied()
+        kept.get(key).filter(|(_, until)| now < *until).map(|(answer, _)| answer.clone())
     }
 
-    fn keep(&self, key: (String, String), rail: Option<TransferRail>, now: Timestamp) {
+    fn keep(&self, key: Key, answer: T, now: Timestamp) {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= MAX_KEPT {
-            kept.retain(|_, answer| now < answer.until);
+            kept.retain(|_, (_, until)| now < *until);
         }
         if kept.len() >= MAX_KEPT {
             kept.clear();
         }
-        kept.insert(key, KeptAnswer { rail, until: now.saturating_add(LASTS) });
+        kept.insert(key, (answer, now.saturating_add(LASTS)));
     }
 }
 
+fn account_key(provider: &Provider) -> Key {
+    (provider.address().to_owned(), provider.account_id().unwrap_or_default().to_owned())
+}
+
 impl Engine {
+    /// What the configured account is known to lack for instant transfers. Asks nobody: what is not known is no reason to
+    /// refuse.
+    pub(super) fn check_instant(&self, provider: &Provider) -> Result<(), TransferError> {
+        match self.instant_rails.accounts.get(&account_key(provider), self.clock.now()) {
+            Some(InstantCapability::Missing(lacks)) => {
+                Err(TransferError::InstantNotEnabled { provider: provider.name.to_string(), lacks })
+            }
+            Some(InstantCapability::Available | InstantCapability::Unknown) | None => Ok(()),
+        }
+    }
+
+    /// Asks the provider what the configured account can originate, and keeps the answer for the next transfers.
+    pub(crate) async fn learn_instant(
+        &self,
+        environment: EnvironmentId,
+        provider: &Provider,
+        adapter: &dyn AchTransfers,
+    ) -> Option<InstantCapability> {
+        let Call { outcome, logs } = adapter.instant_capability(provider).await;
+        self.note_calls(environment, &provider.name, None, &logs);
+        let learned = match outcome {
+            Ok(capability) => capability,
+            // A key that may not read accounts may still pay from them.
+            Err(CallError::Rejected(_)) => InstantCapability::Unknown,
+            Err(CallError::Unsent(_) | CallError::Unknown(_)) => return None,
+        };
+        self.instant_rails.accounts.keep(account_key(provider), learned.clone(), self.clock.now());
+        Some(learned)
+    }
+
     /// The rail that carries a channel to the bank of this routing number.
     pub(super) async fn choose_rail(
         &self,
@@ -62,14 +107,18 @@ impl Engine {
             return Ok(TransferRail::Ach);
         }
         let entry = provider.provider;
+        if self.instant_rails.accounts.get(&account_key(entry), self.clock.now()).is_none() {
+            self.learn_instant(environment, entry, provider.wire).await;
+        }
+        self.check_instant(entry)?;
         let key = (entry.address().to_owned(), routing_number.expose().to_owned());
-        let rail = if let Some(known) = self.instant_rails.get(&key, self.clock.now()) {
-            known.rail
+        let rail = if let Some(known) = self.instant_rails.banks.get(&key, self.clock.now()) {
+            known
         } else {
             let call = provider.wire.instant_rail(entry, routing_number).await;
             self.note_calls(environment, &entry.name, None, &call.logs);
             let rail = call.outcome.map_err(|error| not_told(error, &entry.name))?;
-            self.instant_rails.keep(key, rail, self.clock.now());
+            self.instant_rails.banks.keep(key, rail, self.clock.now());
             rail
         };
         let rail = rail.ok_or(TransferError::InstantNotSupported)?;

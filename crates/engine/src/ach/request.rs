@@ -102,6 +102,13 @@ pub enum TransferError {
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
+    /// The provider's own account cannot originate instant transfers.
+    #[error("the account of {provider} cannot originate instant transfers: it lacks {lacks}")]
+    InstantNotEnabled {
+        provider: String,
+        /// As the provider calls it.
+        lacks: &'static str,
+    },
     /// The receiving bank takes part in no instant network that the provider reaches.
     #[error("the receiving bank does not support instant transfers")]
     InstantNotSupported,

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
-    ach::{AchProviderReport, Correction, decide_status},
+    ach::{AchProviderReport, AchProviderStatus, Correction, decide_status},
     approval::{Approval, ApprovalState},
-    card::Discrepancy,
+    card::{Discrepancy, DiscrepancyKind},
     event::EventKind,
     id::{ChangeId, EventId, PostingId},
     ledger::TransferStep,
@@ -135,6 +135,21 @@ impl<'e> TransferUpdate<'e> {
                 self.line("waiting", json!({ "reason": reason }));
             }
             self.transfer.progress.waiting = Some(reason.to_owned());
+        }
+    }
+
+    /// The provider no longer counts what arrived as arrived. The transaction stays, as callers were told; an operator finds
+    /// out whether the money is there.
+    pub(super) fn note_taken_back(&mut self, word: &str, report: &AchProviderReport, source: &str) {
+        let is_open = matches!(report.provider_status, AchProviderStatus::Accepted | AchProviderStatus::Sent);
+        if self.transfer.state.status == Status::Succeeded && is_open {
+            let discrepancy = Discrepancy {
+                kind: DiscrepancyKind::Status,
+                expected: Status::Succeeded.as_str().to_owned(),
+                found: format!("{} ({word})", Status::Processing.as_str()),
+            };
+            self.line("exception", timeline::exception(&discrepancy, source));
+            self.discrepancies.push((discrepancy, source.to_owned()));
         }
     }
 

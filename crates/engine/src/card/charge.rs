@@ -8,6 +8,7 @@ use tollgate_domain::{
     card::{Attempt, AttemptState, CardOrder, Trigger},
     transaction::Status,
 };
+use tollgate_vault::Secret;
 
 use super::{
     CardProvider, MAX_ROUNDS,
@@ -15,6 +16,7 @@ use super::{
     confirm::{
         ConfirmError, Confirmed, EXPIRED, check_open, check_unmoved, is_paid, not_configured, too_busy,
     },
+    resolve::in_doubt,
     update::PaymentUpdate,
 };
 use crate::{
@@ -25,6 +27,8 @@ use crate::{
 
 /// How often a card may be tried on one preparation: enough for any customer, too few for testing stolen cards.
 const MAX_ATTEMPTS: usize = 30;
+/// The same with those that the provider did not look at.
+const MAX_NUMBERS: usize = 200;
 /// How long a call waits for another that charges the same payment, and how often it looks.
 const QUEUE_TIMEOUT: Duration = Duration::from_secs(15);
 const CHECK_INTERVAL: Duration = Duration::from_millis(40);
@@ -160,12 +164,26 @@ impl Engine {
     async fn release(&self, payment: CardPayment, number: u32) -> Result<(), StoreError> {
         let mut update = PaymentUpdate::of(self, payment, None);
         if open_attempt(update.payment()).is_some_and(|attempt| attempt.number == number) {
-            update.close_attempt(AttemptState::Unsent);
+            self.close_unsent(&mut update);
             update.schedule_next_check();
         }
         // Where somebody else changed the payment, the resolver finds that nothing was charged.
         update.commit().await?;
         Ok(())
+    }
+
+    /// Closes the open attempt, which charged nothing, so that its card may be charged again, under the next number: some
+    /// providers take a key for used once they have answered it, whatever they answered.
+    fn close_unsent(&self, update: &mut PaymentUpdate<'_>) {
+        let order = &update.payment().order;
+        if let Some(open) = open_attempt(update.payment()) {
+            // A payment has one attempt for each token, and this one gives its token up.
+            let nothing = Secret::new(format!("unsent {}", open.number));
+            let source_digest = self.source_digest(order, &nothing);
+            let state = AttemptState::Unsent;
+            let closed = Attempt { state, source_digest, sealed_source: None, ..open.clone() };
+            update.attempt(closed);
+        }
     }
 
     /// Writes down what became of an attempt; one that a webhook has closed meanwhile is left alone.
@@ -183,7 +201,7 @@ impl Engine {
             let mut update = PaymentUpdate::of(self, seen, request);
             update.record_calls(&call.logs);
             if is_open {
-                note_charge(&mut update, call);
+                self.note_charge(&mut update, call);
             }
             if let Some(recorded) = update.commit().await? {
                 return Ok(recorded);
@@ -193,59 +211,68 @@ impl Engine {
         }
         Err(StoreError::Unavailable("too many concurrent changes to this payment".to_owned()))
     }
+
+    fn note_charge(
+        &self,
+        update: &mut PaymentUpdate<'_>,
+        call: &Call<tollgate_domain::card::ProviderReport>,
+    ) {
+        if !is_about_credentials(&call.outcome) {
+            update.progress().confirmed = true;
+        }
+        match &call.outcome {
+            Ok(report) => {
+                update.apply_charge_report(report, Trigger::Confirm, "confirm");
+                update.schedule_next_check();
+            }
+            // The first to send it was not let in, so that nothing was charged and nothing is held against the card. (After
+            // an answer was lost this says nothing, and the resolver does not come here with it.)
+            Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
+                self.close_unsent(update);
+                let status =
+                    update.payment().transaction.as_ref().map(|transaction| transaction.state.status);
+                if status.is_some_and(Status::is_open) {
+                    // Somebody who waited for this charge was answered that its outcome is not known.
+                    update.charge_failed(rejection.failure.clone());
+                }
+                update.schedule_next_check();
+            }
+            // Something was done under this key. What it was, looking for it tells.
+            Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::State => {
+                update.try_again(&in_doubt(rejection));
+            }
+            Err(CallError::Rejected(rejection)) => {
+                update.close_attempt(AttemptState::Declined);
+                update.charge_failed(rejection.failure.clone());
+                update.schedule_next_check();
+            }
+            // The attempt stays open, and its key with it: the resolver asks again.
+            Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),
+        }
+    }
 }
 
 fn is_about_credentials<T>(outcome: &Result<T, CallError>) -> bool {
     matches!(outcome, Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials)
 }
 
-fn note_charge(update: &mut PaymentUpdate<'_>, call: &Call<tollgate_domain::card::ProviderReport>) {
-    if !is_about_credentials(&call.outcome) {
-        update.progress().confirmed = true;
-    }
-    match &call.outcome {
-        Ok(report) => {
-            update.apply_charge_report(report, Trigger::Confirm, "confirm");
-            update.schedule_next_check();
-        }
-        // The first to send it was not let in, so that nothing was charged and nothing is held against the card. (After
-        // an answer was lost this says nothing, and the resolver does not come here with it.)
-        Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-            update.close_attempt(AttemptState::Unsent);
-            let status = update.payment().transaction.as_ref().map(|transaction| transaction.state.status);
-            if status.is_some_and(Status::is_open) {
-                // Somebody who waited for this charge was answered that its outcome is not known.
-                update.charge_failed(rejection.failure.clone());
-            }
-            update.schedule_next_check();
-        }
-        Err(CallError::Rejected(rejection)) => {
-            update.close_attempt(AttemptState::Declined);
-            update.charge_failed(rejection.failure.clone());
-            update.schedule_next_check();
-        }
-        // The attempt stays open, and its key with it: the resolver asks again.
-        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),
-    }
-}
-
 fn plan(payment: &CardPayment, digest: &[u8; 32]) -> Plan {
-    let same = payment.attempts.iter().find(|attempt| attempt.source_digest == *digest);
     if open_attempt(payment).is_some() {
         return Plan::Wait;
     }
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     let can_try = matches!(status, None | Some(Status::Failed));
-    let unsent = payment.attempts.iter().find(|attempt| attempt.state == AttemptState::Unsent);
+    let same = payment.attempts.iter().find(|attempt| attempt.source_digest == *digest);
     let was_sent = same.is_some_and(|attempt| attempt.state != AttemptState::Unsent);
     if was_sent || is_paid(payment) || !can_try {
         return Plan::Replay;
     }
-    // Nothing was ever sent under this number.
-    if let Some(unsent) = unsent {
-        return Plan::Begin(unsent.number);
+    // Recorded before such an attempt gave its token up.
+    if let Some(same) = same {
+        return Plan::Begin(same.number);
     }
-    if payment.attempts.len() >= MAX_ATTEMPTS {
+    let sent = payment.attempts.iter().filter(|attempt| attempt.state != AttemptState::Unsent).count();
+    if sent >= MAX_ATTEMPTS || payment.attempts.len() >= MAX_NUMBERS {
         return Plan::Exhausted;
     }
     let last = payment.attempts.iter().map(|attempt| attempt.number).max().unwrap_or(0);

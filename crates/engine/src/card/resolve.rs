@@ -24,7 +24,7 @@ use crate::{
 
 /// As long as a provider surely remembers the key of a charge. Later, the charge is looked for instead of repeated.
 const KEY_TRUSTED: Duration = Duration::from_hours(1);
-/// How long a provider may take to list a charge that it has made.
+/// How long a provider may take to carry out a charge and list it. Until then, that it is not listed says nothing.
 const LISTED_AFTER: Duration = Duration::from_mins(2);
 /// How much clocks may differ between here and a provider.
 const CLOCK_SKEW_MILLIS: i64 = 5 * 60 * 1_000;
@@ -222,25 +222,36 @@ impl Engine {
         let key_is_trusted = is_same && now < attempt.created_at.saturating_add(KEY_TRUSTED);
         // It may never have been sent, and nothing is charged anymore once it has expired.
         let is_late = now >= payment.order.expires_at;
+        let mut logs = Vec::new();
         if let Some(charge) = charge.filter(|_| key_is_trusted && !is_late) {
             let mut call = charges.charge(provider.provider, &payment.order, &charge).await;
-            call.outcome = call.outcome.map_err(after_a_lost_answer);
-            self.record_charge(payment, attempt.number, &call, None).await?;
-            return Ok(());
+            if !is_key_used(&call.outcome) {
+                call.outcome = call.outcome.map_err(after_a_lost_answer);
+                self.record_charge(payment, attempt.number, &call, None).await?;
+                return Ok(());
+            }
+            logs = call.logs;
         }
-        // Sent, or sent again, for the last time.
+        // It may have been sent again until then, by any node.
         let last_sent = attempt.created_at.saturating_add(KEY_TRUSTED).min(payment.order.expires_at);
         let last_sent = last_sent.max(attempt.created_at);
         let is_listed = self.may_conclude() && now >= last_sent.saturating_add(LISTED_AFTER);
+        let sent = payment.attempts.iter().filter(|known| known.state != AttemptState::Unsent);
+        let is_only_charge = sent.count() == 1;
         let from = Timestamp::from_unix_millis(attempt.created_at.unix_millis() - CLOCK_SKEW_MILLIS);
-        let call = charges.find_charge(provider.provider, &payment.order, from, now).await;
+        let mut call = charges.find_charge(provider.provider, &payment.order, from, now).await;
+        call.logs.splice(0..0, logs);
         if !is_same && matches!(call.outcome, Ok(None)) {
             return self.hold_payment(payment, check, &call.logs).await;
         }
         let mut update = PaymentUpdate::of(self, payment, None);
         update.record_calls(&call.logs);
         match call.outcome {
-            Ok(Some(report)) if !matches!(report.provider_status, ProviderStatus::Failed(_)) || is_listed => {
+            Ok(Some(report))
+                if !matches!(report.provider_status, ProviderStatus::Failed(_))
+                    || is_only_charge
+                    || is_listed =>
+            {
                 update.apply_charge_report(&report, Trigger::Other, "resolver");
                 update.schedule_next_check();
             }
@@ -387,7 +398,12 @@ fn after_a_lost_answer(error: CallError) -> CallError {
     }
 }
 
-fn in_doubt(rejection: &Rejection) -> TransientError {
+/// Whether the provider has done something under the key of a charge and does not repeat its answer.
+fn is_key_used(outcome: &Result<ProviderReport, CallError>) -> bool {
+    matches!(outcome, Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::State)
+}
+
+pub(super) fn in_doubt(rejection: &Rejection) -> TransientError {
     let reason = format!("a response was lost; then the provider rejected it: {}", rejection.summary());
     TransientError { reason, retry_after: None }
 }

@@ -13,10 +13,11 @@ use tollgate_domain::{Timestamp, transaction::Failure};
 use super::ProviderChecks;
 
 pub use cards::{
-    Captures, Cards, Charge, Charges, Component, Confirmation, DomainWallet, Embedded, EmbeddedCards,
-    HostedCheckout, Identified, Prepared, Preparing, Refunds, RegisteredDomain, Subject,
+    Captures, Cards, Charge, Charges, Component, Confirmation, DisputeLists, DisputePage, DomainWallet,
+    Embedded, EmbeddedCards, HostedCheckout, Identified, ListedDispute, Prepared, Preparing, Refunds,
+    RegisteredDomain, Subject,
 };
-pub use transfers::{AchTransfers, BankAccount};
+pub use transfers::{AchTransfers, BankAccount, InstantCapability};
 pub use webhooks::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, Webhooks};
 
 /// The adapters this service speaks.

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tollgate_domain::{PaymentMethod, Timestamp};
 use tracing::warn;
 
-use super::notice_text;
+use super::{dispute_list::LIST_KIND, notice_text};
 use crate::{
     backoff::exponential_backoff,
     engine::Engine,
@@ -60,6 +60,10 @@ impl Engine {
 
     /// Applies an event once: what it leads to and that it is done with are committed together.
     async fn apply_event(&self, stored: StoredProviderEvent) -> Result<(), StoreError> {
+        if stored.event.kind == LIST_KIND {
+            let outcome = self.apply_dispute_list(&stored).await?;
+            return self.settle_outcome(&stored, outcome).await;
+        }
         let Some(notice) = notice_text::read(&stored.event.notice) else {
             // A node of the version that stored it can read it.
             return self.failed(&stored, "stored by an incompatible version").await;
@@ -73,6 +77,14 @@ impl Engine {
             }
             _ => self.apply_payment_event(&stored, &notice).await?,
         };
+        self.settle_outcome(&stored, outcome).await
+    }
+
+    async fn settle_outcome(
+        &self,
+        stored: &StoredProviderEvent,
+        outcome: EventOutcome,
+    ) -> Result<(), StoreError> {
         let (state, note) = match outcome {
             EventOutcome::Done => return Ok(()),
             EventOutcome::Waiting(why) => (ProviderEventState::Waiting, why),
@@ -86,7 +98,7 @@ impl Engine {
                 (ProviderEventState::Ignored, "no matching payment in this environment".to_owned())
             }
         };
-        self.set_aside(&stored, state, &note).await
+        self.set_aside(stored, state, &note).await
     }
 
     /// Leaves the payment as it is.

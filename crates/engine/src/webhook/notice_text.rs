@@ -32,6 +32,7 @@ pub(super) fn write(notice: &WebhookNotice) -> String {
         "dispute": dispute,
         "namesOnly": notice.names_only,
         "isCreation": notice.is_creation.then_some(true),
+        "takenBack": notice.taken_back,
         "isPing": notice.is_ping.then_some(true),
     });
     if let Value::Object(fields) = &mut text {
@@ -72,6 +73,7 @@ pub(super) fn read(text: &str) -> Option<WebhookNotice> {
         names_only: words(&value, "namesOnly"),
         is_creation: value.get("isCreation").and_then(Value::as_bool).unwrap_or_default(),
         account: words(&value, "account"),
+        taken_back: words(&value, "takenBack"),
         is_ping: value.get("isPing").and_then(Value::as_bool).unwrap_or_default(),
     })
 }
@@ -110,6 +112,7 @@ mod tests {
             }),
             names_only: Some("dp_1".to_owned()),
             is_creation: true,
+            taken_back: Some("unreconciled".to_owned()),
             is_ping: false,
         };
         for notice in [full, WebhookNotice::default()] {

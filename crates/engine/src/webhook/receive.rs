@@ -47,7 +47,7 @@ pub enum WebhookError {
 
 /// A notice whose words can be stored: not every database holds a NUL. No name that we gave or got holds one, so what does
 /// matches nothing, before and after.
-fn storable(mut notice: WebhookNotice) -> WebhookNotice {
+pub(super) fn storable(mut notice: WebhookNotice) -> WebhookNotice {
     let words = notice.objects.iter_mut().chain(&mut notice.payment).chain(&mut notice.reference);
     let words = words.chain(&mut notice.names_only).chain(&mut notice.account);
     let dispute = notice.dispute.iter_mut().flat_map(|DisputeReport { dispute, currency }| {

@@ -51,6 +51,32 @@ async fn a_transfer_that_waits_for_a_person_says_so() {
     }
 }
 
+/// What callers were told stays; whether the money is there is for an operator to find out. That a provider says so later than
+/// something else, without taking it back, is no news.
+#[tokio::test(start_paused = true)]
+async fn a_transfer_that_is_no_longer_certain_to_have_arrived_is_an_exception() {
+    let world = World::new().await;
+    let id = sent(&world).await;
+    world.providers.records().transfer().status = AchProviderStatus::Settled;
+    world.webhook(BANK, &event("evt_1", "transfer_1")).await.unwrap();
+    world.providers.records().transfer().status = AchProviderStatus::Sent;
+    world.webhook(BANK, &event("evt_2", "transfer_1")).await.unwrap();
+    assert_eq!(lines(&world, id, "exception").await, Vec::<Value>::new());
+    let mut taken_back = event("evt_3", "transfer_1");
+    taken_back["takenBack"] = json!("unreconciled");
+    world.webhook(BANK, &taken_back).await.unwrap();
+    let exceptions = lines(&world, id, "exception").await;
+    assert_eq!(exceptions.len(), 1);
+    let told = exceptions[0].to_string();
+    assert!(told.contains("succeeded") && told.contains("unreconciled"), "{told}");
+    assert_eq!(world.transfer(id).await.unwrap().state.status, Status::Succeeded);
+    // It was there after all.
+    world.providers.records().transfer().status = AchProviderStatus::Settled;
+    world.webhook(BANK, &event("evt_4", "transfer_1")).await.unwrap();
+    assert_eq!(lines(&world, id, "exception").await.len(), 1);
+    world.check().await;
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_correction_is_reported_sealed_and_shown_on_request() {
     let world = World::new().await;

@@ -1,11 +1,18 @@
 //! Confirming a payment: the intent is read where the customer paid on one, the card is charged where there is a token.
 
+use std::time::Duration;
+
+use tokio::time::sleep;
 use tollgate_domain::{Flow, ServiceReference, card::ProviderStatus, id::PaymentId, transaction::Status};
-use tollgate_engine::{ConfirmBody, ConfirmError, Confirmed, ports::StoreError};
+use tollgate_engine::{
+    ConfirmBody, ConfirmError, Confirmed,
+    ports::{RejectionKind, StoreError},
+};
 
 use crate::support::{
     config::{self, REGISTER_FROM},
     every_step::{UseCase, fails_at_every_step},
+    faults::Fault,
     provider::failure,
     requests::{charge_of, look_at},
     world::World,
@@ -207,4 +214,72 @@ async fn what_cannot_be_confirmed_is_refused_and_nothing_is_asked() {
     world.configure(config::with_wrong_credentials()).await;
     assert!(matches!(refusal(intent, look_at("intent_2")).await, ConfirmError::NotConfigured { .. }));
     assert_eq!(world.status(ServiceReference::Card(intent)).await, None);
+}
+
+/// Some providers take a key for used once they have answered it, whatever they answered.
+#[tokio::test(start_paused = true)]
+async fn a_charge_that_was_answered_is_never_repeated_under_its_key() {
+    for source in ["a card", "another card"] {
+        let world = World::new().await;
+        let id = world.prepared(Flow::PaymentComponent, REGISTER_FROM).await.order.id;
+        for _ in 0..3 {
+            world.faults.arm(Fault::ProviderRejects(RejectionKind::Credentials), 1);
+            let refused = world.confirm(id, charge_of("a card")).await;
+            world.faults.disarm();
+            assert!(matches!(refused, Err(ConfirmError::NotConfigured { .. })), "{refused:?}");
+        }
+        world.confirm(id, charge_of("a declined card")).await.unwrap();
+        world.confirm(id, charge_of(source)).await.unwrap();
+        let numbers: Vec<_> = world.providers.records().sales.iter().map(|sale| sale.number).collect();
+        assert_eq!(numbers, [4, 5], "{source}");
+        assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Succeeded));
+        assert!(world.confirm(id, charge_of("a declined card")).await.unwrap().replayed);
+        world.check().await;
+    }
+}
+
+/// A decline whose answer was lost: its key is used up, and the list of payments tells.
+#[tokio::test(start_paused = true)]
+async fn a_lost_decline_is_found_in_the_list() {
+    let world = World::new().await;
+    world.providers.records().listed_after = Duration::from_secs(10);
+    let id = world.prepared(Flow::PaymentComponent, REGISTER_FROM).await.order.id;
+    world.faults.arm(Fault::ProviderUnknown { done: true }, 1);
+    world.confirm(id, charge_of("a declined card")).await.unwrap();
+    world.faults.disarm();
+    sleep(Duration::from_secs(5)).await;
+    world.resolve().await;
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Pending), "not listed yet");
+    sleep(Duration::from_mins(1)).await;
+    world.resolve().await;
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Failed));
+    world.confirm(id, charge_of("a good card")).await.unwrap();
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Succeeded));
+    world.check().await;
+}
+
+/// A charge can be sent again shortly before its key is no longer trusted: that it is not listed right after is no proof.
+#[tokio::test(start_paused = true)]
+async fn a_charge_that_was_sent_again_last_is_not_given_up_before_it_can_be_listed() {
+    let world = World::new().await;
+    world.providers.records().listed_after = Duration::from_secs(100);
+    let id = world.prepared(Flow::PaymentComponent, REGISTER_FROM).await.order.id;
+    world.faults.arm(Fault::ProviderUnknown { done: false }, 1);
+    world.confirm(id, charge_of("a card")).await.unwrap();
+    world.faults.disarm();
+    // Nobody gets round to it until the last minute in which the key counts; then it is charged, and that answer is lost, too.
+    sleep(Duration::from_secs(59 * 60 + 50)).await;
+    world.providers.records().silent.push('a');
+    world.resolve().await;
+    world.providers.records().silent.clear();
+    assert_eq!(world.providers.records().sales.len(), 1);
+    for _ in 0..4 {
+        sleep(Duration::from_secs(20)).await;
+        world.resolve().await;
+        assert_ne!(world.status(ServiceReference::Card(id)).await, Some(Status::Failed));
+    }
+    sleep(Duration::from_mins(11)).await;
+    world.resolve().await;
+    assert_eq!(world.status(ServiceReference::Card(id)).await, Some(Status::Succeeded));
+    world.check().await;
 }

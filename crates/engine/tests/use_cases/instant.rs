@@ -4,14 +4,17 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tokio::time::sleep;
-use tollgate_domain::{ServiceReference, ach::TransferRail, routing::RouteOutcome, transaction::Status};
-use tollgate_engine::{TransferError, ports::RejectionKind};
+use tollgate_domain::{
+    PaymentMethod, ServiceReference, ach::TransferRail, routing::RouteOutcome, transaction::Status,
+};
+use tollgate_engine::{Preview, TransferError, ports::RejectionKind};
 
 use crate::{
     fallbacks::{self, OTHER_BANK},
     support::{
         config::{self, BANK},
         faults::Fault,
+        requests::{origin, quote_request},
         world::World,
     },
 };
@@ -31,6 +34,10 @@ async fn world_with(rail: Option<TransferRail>) -> World {
     world.configure(document()).await;
     world.providers.records().instant_rails.extend(rail.map(|rail| (NUMBER, rail)));
     world
+}
+
+fn preview(world: &World) -> Result<Preview, TransferError> {
+    world.engine().preview_transfer(&world.view(), &quote_request(PaymentMethod::Ach, None, 10_000))
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,16 +125,54 @@ async fn what_a_rail_needs_is_named() {
     }
 }
 
+/// What the account cannot do is learned once, by a transfer or by the check, and then no provider is asked for it.
+#[tokio::test(start_paused = true)]
+async fn an_account_that_cannot_originate_instant_transfers_is_refused_up_front() {
+    let refused = |outcome: Option<TransferError>| {
+        let is_named = |error: &TransferError| matches!(error, TransferError::InstantNotEnabled { lacks: "rtp", provider } if provider == BANK);
+        assert!(outcome.as_ref().is_some_and(is_named), "{outcome:?}");
+    };
+    for by_check in [false, true] {
+        let world = world_with(Some(TransferRail::RealTimePayments)).await;
+        world.providers.records().instant_lacks = Some("rtp");
+        let asked = || world.providers.records().calls.len();
+        // What is not known is no reason to refuse.
+        preview(&world).unwrap();
+        assert_eq!(asked(), 0);
+        if by_check {
+            let checked = world.engine().check_provider(world.environment, BANK, false, origin()).await;
+            let checks = checked.unwrap().checks;
+            let found = checks.iter().find(|check| check.name == "instant").unwrap();
+            assert!(!found.ok && found.message.contains("rtp"), "{found:?}");
+        } else {
+            refused(world.send(KEY, 10_000).await.err());
+        }
+        let calls = asked();
+        refused(preview(&world).err());
+        refused(world.send(KEY, 10_000).await.err());
+        assert_eq!(asked(), calls, "nobody is asked again");
+        assert_eq!(world.transactions().await, []);
+
+        // Another channel is not affected, and another account may be able to.
+        sleep(Duration::from_mins(61)).await;
+        world.providers.records().instant_lacks = None;
+        world.send(KEY, 10_000).await.unwrap();
+        world.settle().await;
+        world.check().await;
+    }
+}
+
 /// A provider that does not reach the bank instantly, or does not say, has only been asked: the fallback is tried.
 #[tokio::test(start_paused = true)]
 async fn an_instant_transfer_that_one_provider_cannot_carry_goes_to_the_fallback() {
-    let cases: [(Option<TransferRail>, Option<Fault>); 4] = [
-        (None, None),
-        (Some(TransferRail::FedNow), Some(Fault::ProviderUnsent)),
-        (Some(TransferRail::FedNow), Some(Fault::ProviderUnknown { done: false })),
-        (Some(TransferRail::FedNow), Some(Fault::ProviderRejects(RejectionKind::Credentials))),
-    ];
-    for (rail, fault) in cases {
+    let fednow = Some(TransferRail::FedNow);
+    for (rail, fault, lacks) in [
+        (None, None, None),
+        (fednow, None, Some("rtp")),
+        (fednow, Some(Fault::ProviderUnsent), None),
+        (fednow, Some(Fault::ProviderUnknown { done: false }), None),
+        (fednow, Some(Fault::ProviderRejects(RejectionKind::Credentials)), None),
+    ] {
         let world = world_with(rail).await;
         let mut document = fallbacks::document();
         document["routing"]["ach"]["default"]["channel"] = json!("instant");
@@ -135,6 +180,7 @@ async fn an_instant_transfer_that_one_provider_cannot_carry_goes_to_the_fallback
         // Instant transfers have no fee here.
         document["settings"]["fallbackMayCostMore"] = json!(true);
         world.configure(document).await;
+        world.providers.records().instant_lacks = lacks;
         if let Some(fault) = fault {
             world.faults.arm(fault, 1);
         }

@@ -64,34 +64,25 @@ pub(super) fn ach(
     Ok(body.into())
 }
 
-/// A real-time payment.
-pub(super) fn real_time(
+/// A payment by RTP or FedNow. The company is who the receiver sees as the payer; by FedNow it has to be named.
+pub(super) fn instant(
     order: &TransferOrder,
     account: &BankAccount,
     source_account_number: &str,
+    company_name: Option<&str>,
 ) -> Result<Value, CallError> {
     let name = holder(order, CREDITOR_NAME_MAX).ok_or_else(rejection::name_not_writable)?;
     let told = remittance(order, REMITTANCE_MAX).unwrap_or_else(|| description(order, REMITTANCE_MAX));
-    Ok(json!({
+    let mut body = json!({
         "source_account_number_id": source_account_number,
         "amount": amount(order)?,
         "creditor_name": name,
         "unstructured_remittance_information": told,
         "account_number": account.account_number.expose(),
         "routing_number": account.routing_number.expose(),
-    }))
-}
-
-/// A payment by FedNow, which has to name who pays.
-pub(super) fn fednow(
-    order: &TransferOrder,
-    account: &BankAccount,
-    source_account_number: &str,
-    company_name: &str,
-) -> Result<Value, CallError> {
-    let mut body = real_time(order, account, source_account_number)?;
-    if let Some(fields) = body.as_object_mut() {
-        fields.insert("debtor_name".to_owned(), company_name.into());
+    });
+    if let (Some(company), Some(fields)) = (company_name, body.as_object_mut()) {
+        fields.insert("debtor_name".to_owned(), company.into());
     }
     Ok(body)
 }
@@ -280,7 +271,7 @@ mod tests {
     #[test]
     fn a_real_time_payment() {
         let mut order = order(Channel::Instant, 500);
-        let body = real_time(&order, &account(), "account_number_1").unwrap();
+        let body = instant(&order, &account(), "account_number_1", None).unwrap();
         let expected = json!({
             "source_account_number_id": "account_number_1",
             "amount": 500,
@@ -290,6 +281,8 @@ mod tests {
             "routing_number": "021000021",
         });
         assert_eq!(body, expected);
+        let named = instant(&order, &account(), "account_number_1", Some("Acme")).unwrap();
+        assert_eq!(named["debtor_name"], "Acme");
         for (remittance, description, told) in [
             (None, Some("Café"), "Cafe"),
             (None, None, "Transfer"),
@@ -299,13 +292,13 @@ mod tests {
         ] {
             (order.remittance, order.description) =
                 (remittance.map(str::to_owned), description.map(str::to_owned));
-            let body = real_time(&order, &account(), "account_number_1").unwrap();
+            let body = instant(&order, &account(), "account_number_1", None).unwrap();
             assert_eq!(body["unstructured_remittance_information"], told);
         }
         order.account_name = "🦀".to_owned();
-        assert_eq!(real_time(&order, &account(), "x").unwrap()["creditor_name"], "Ada Example");
+        assert_eq!(instant(&order, &account(), "x", None).unwrap()["creditor_name"], "Ada Example");
         order.customer_name = "🦀".to_owned();
-        assert_eq!(refused(real_time(&order, &account(), "x")), "account_name_not_supported");
+        assert_eq!(refused(instant(&order, &account(), "x", None)), "account_name_not_supported");
     }
 
     #[test]
@@ -319,22 +312,19 @@ mod tests {
         assert!(remittance(&order, REMITTANCE_MAX).is_some());
     }
 
-    fn by_ach(order: &TransferOrder, account: &BankAccount, source: &str) -> Result<Value, CallError> {
-        ach(order, account, source, None)
-    }
-
     #[test]
     fn amounts_the_wire_cannot_carry_are_not_sent() {
         for (channel, write) in [
-            (Channel::StandardAch, by_ach as fn(&_, &_, &str) -> _),
-            (Channel::SameDayAch, by_ach),
-            (Channel::Instant, real_time),
+            (Channel::StandardAch, ach as fn(&_, &_, &str, Option<&str>) -> _),
+            (Channel::SameDayAch, ach),
+            (Channel::Instant, instant),
         ] {
-            assert_eq!(write(&order(channel, AMOUNT_MAX), &account(), "x").unwrap()["amount"], AMOUNT_MAX);
-            assert_eq!(refused(write(&order(channel, AMOUNT_MAX + 1), &account(), "x")), "amount_limit");
+            let write = |order: &TransferOrder| write(order, &account(), "x", None);
+            assert_eq!(write(&order(channel, AMOUNT_MAX)).unwrap()["amount"], AMOUNT_MAX);
+            assert_eq!(refused(write(&order(channel, AMOUNT_MAX + 1))), "amount_limit");
             let mut euros = order(channel, 1);
             euros.currency = Currency::parse("EUR").unwrap();
-            assert_eq!(refused(write(&euros, &account(), "x")), "amount_limit");
+            assert_eq!(refused(write(&euros)), "amount_limit");
         }
     }
 

@@ -11,7 +11,8 @@ use tollgate_http::{Answer, Request};
 
 use super::{
     rejection::{self, unreadable},
-    types::{ErrorBody, PaymentOrder},
+    request::Rail,
+    types::{ErrorBody, ErrorDetail, PaymentOrder},
 };
 use crate::{
     failure::{Code, refused, unknown, unsent},
@@ -142,11 +143,18 @@ pub(super) fn interpret_change(answer: &Answer) -> AttemptResult<PaymentOrder> {
 }
 
 /// What the answer to a creation means, where our reference may have been used before.
-pub(super) fn interpret_creation(answer: &Answer) -> AttemptResult<CreationState> {
+pub(super) fn interpret_creation(rail: Rail, answer: &Answer) -> AttemptResult<CreationState> {
     let error = serde_json::from_slice::<ErrorBody>(&answer.body).ok();
-    if answer.status.is_client_error() && error.is_some_and(|error| rejection::is_taken(&error.errors)) {
+    let error = error.filter(|_| answer.status.is_client_error()).map(|body| body.errors);
+    if error.as_ref().is_some_and(rejection::is_taken) {
         let word = "external_id taken".to_owned();
         return AttemptResult { word, ..AttemptResult::ok(CreationState::Taken) };
+    }
+    let is_invalid = matches!(answer.status, StatusCode::BAD_REQUEST | StatusCode::UNPROCESSABLE_ENTITY);
+    let is_about_rail =
+        |error: &ErrorDetail| is_invalid && rail == Rail::RealTime && rejection::is_about_rail(error);
+    if let Some(error) = error.filter(is_about_rail) {
+        return AttemptResult::fail(rejection::instant_not_enabled(&error), "rtp not enabled");
     }
     let AttemptResult { outcome, again, word } = read_json::<PaymentOrder>(answer);
     let outcome = match outcome {

@@ -5,6 +5,7 @@ use tollgate_domain::tenant::Mode;
 
 use super::{
     call::{ApiClient, read_json},
+    request::Rail,
     types::{InternalAccount, Ping},
 };
 use crate::{check::Checkup, failure::missing_is_none, text::is_id};
@@ -61,6 +62,11 @@ fn usable(checkup: &mut Checkup<'_>, id: &str, account: &InternalAccount) {
     let name = account.party_name.as_deref().unwrap_or_default();
     match (account.status.as_deref(), account.currency.as_deref()) {
         // Accounts at a bank of one's own have no status.
+        (None | Some("active"), Some("USD")) if account.can_send(Rail::Ach.word()) == Some(false) => {
+            let message = format!("The internal account {id} cannot originate ACH credits.");
+            let hint = "Ask the provider to enable them for the account, or set funding.originatingAccountId to another one.";
+            checkup.fail("account", message, hint);
+        }
         (None | Some("active"), Some("USD")) => {
             checkup.pass("account", format!("The internal account {id} (“{name}”) can pay."));
         }

@@ -61,6 +61,19 @@ pub(super) fn instant_not_supported() -> CallError {
     no(RejectionKind::Invalid, "instant_not_supported", message)
 }
 
+/// Whether a creation is refused for how the money is to travel, or for the account it is to leave. Which words the provider
+/// uses for an account without the capability is not published; these are the only fields it can be about.
+pub(super) fn is_about_rail(error: &ErrorDetail) -> bool {
+    matches!(parameter(error), "type" | "originating_account_id")
+}
+
+/// Our own account cannot originate instant transfers.
+pub(super) fn instant_not_enabled(error: &ErrorDetail) -> CallError {
+    let sentence = "The configured account cannot originate instant transfers; have rtp enabled for it, or use another channel.";
+    let message = quoting(sentence, error.message.as_str().unwrap_or_default());
+    no(RejectionKind::Invalid, "instant_not_enabled", &message)
+}
+
 /// The amount or its currency is none this provider can carry.
 pub(super) fn amount_not_carried(message: &str) -> CallError {
     no(RejectionKind::Invalid, Code::AmountLimit.as_str(), message)

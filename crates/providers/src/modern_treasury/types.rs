@@ -64,6 +64,27 @@ pub(super) struct InternalAccount {
     pub(super) currency: Option<String>,
     pub(super) status: Option<String>,
     pub(super) party_name: Option<String>,
+    #[serde(default)]
+    account_capabilities: Vec<AccountCapability>,
+}
+
+/// What an account can originate.
+#[derive(Deserialize)]
+struct AccountCapability {
+    payment_type: String,
+    direction: String,
+    discarded_at: Option<String>,
+}
+
+impl InternalAccount {
+    /// Whether the account can send money this way; `None` if the provider lists nothing at all, which says nothing.
+    pub(super) fn can_send(&self, payment_type: &str) -> Option<bool> {
+        let listed = &self.account_capabilities;
+        let is_that = |one: &AccountCapability| {
+            one.payment_type == payment_type && one.direction == "credit" && one.discarded_at.is_none()
+        };
+        (!listed.is_empty()).then(|| listed.iter().any(is_that))
+    }
 }
 
 #[derive(Deserialize)]

@@ -29,12 +29,16 @@ pub(super) fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
     // The id of the delivery is in a header, which nobody signs. A repeated delivery repeats the body.
     let id = HEXLOWER.encode(&Sha256::digest(body));
     let kind = format!("{}.{event}", data.object);
+    // An order that was completed is `sent` again, as it was before.
+    let is_taken_back = data.object == "payment_order" && event == "unreconciled";
+    let taken_back = is_taken_back.then_some(event);
     let order = payment_order(data);
     Ok(WebhookNotice {
         event: id,
         kind,
         relevant: order.is_some(),
         objects: order.into_iter().collect(),
+        taken_back,
         ..WebhookNotice::default()
     })
 }

@@ -7,7 +7,11 @@ use tollgate_domain::Currency;
 use tollgate_engine::ports::{Call, CallError, NewWebhook, RegisteredWebhook};
 use tollgate_vault::Secret;
 
-use super::call::{ApiClient, interpret};
+use super::{
+    call::{ApiClient, interpret},
+    dispute,
+    types::DisputeList,
+};
 use crate::{
     check::{Checkup, WebhookEndpoint},
     failure::unknown,
@@ -69,6 +73,14 @@ pub(super) async fn check(checkup: &mut Checkup<'_>, version: &str) {
     }
     checkup.mode(checkup.provider().mode());
     location(checkup, &listed.map(|listed| listed.locations).unwrap_or_default());
+    let call = dispute::list_call(api, "EVIDENCE_REQUIRED", None);
+    match checkup.ask(call, interpret::<DisputeList>).await {
+        Ok(_) => checkup.pass("disputes", "The access token can list disputes."),
+        Err(error) => {
+            let hint = "Give the token the permission DISPUTES_READ: disputes whose webhook is lost are found by a daily list.";
+            checkup.unanswered("disputes", &error, hint);
+        }
+    }
     let listed = checkup.ask(list(api), interpret::<Subscriptions>).await;
     match listed {
         Ok(listed) => {

@@ -53,9 +53,9 @@ fn rejection(status: StatusCode, error: &Error, asked: Operation) -> CallError {
             declined(Code::InvalidCard)
         }
         (_, "NOT_FOUND") => refused(RejectionKind::Missing, Code::ProviderObjectMissing),
-        // Something was charged under this key, though not quite as we would have it now. Only looking tells what.
+        // A charge that failed uses its key up as much as one that was made otherwise. Only looking tells which it was.
         (_, "IDEMPOTENCY_KEY_REUSED") if asked == Operation::Charge => {
-            unknown("the idempotency key was used for a different charge")
+            refused(RejectionKind::State, Code::ProviderState)
         }
         (_, "IDEMPOTENCY_KEY_REUSED") => {
             invalid(Code::ProviderRefused, Some("the idempotency key was used for a different request"))
@@ -224,7 +224,7 @@ mod tests {
         let status = StatusCode::BAD_REQUEST;
         let reused = [error("INVALID_REQUEST_ERROR", "IDEMPOTENCY_KEY_REUSED", None)];
         let outcome = result::<()>(status, &reused, Operation::Charge).outcome;
-        assert!(matches!(outcome, Err(CallError::Unknown(_))));
+        assert_eq!(outcome, Err(refused(RejectionKind::State, Code::ProviderState)));
         let unknown_token = [error("INVALID_REQUEST_ERROR", "NOT_FOUND", Some("source_id"))];
         let outcome = result::<()>(StatusCode::NOT_FOUND, &unknown_token, Operation::Charge).outcome;
         assert_eq!(outcome, Err(declined(Code::InvalidCard)));

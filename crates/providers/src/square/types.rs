@@ -179,6 +179,12 @@ pub(super) struct DisputeObject {
 }
 
 #[derive(Deserialize)]
+pub(super) struct DisputeList {
+    pub(super) disputes: Option<Vec<EventDispute>>,
+    pub(super) cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
 pub(super) struct EventDispute {
     pub(super) id: Option<String>,
     pub(super) state: Option<String>,

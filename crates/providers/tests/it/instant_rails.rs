@@ -79,3 +79,19 @@ async fn a_payment_by_fednow_lives_like_any_other() {
     let refused = world.wire().send(&world.provider, &order, &bank_at(FEDNOW_BANK)).await;
     assert!(matches!(refused.outcome, Err(CallError::Rejected(_))), "{refused:?}");
 }
+
+#[tokio::test]
+async fn a_real_time_payment_names_the_company_and_is_sent_before_it_arrives() {
+    let world = start().await;
+    let mut order = order(Channel::Instant);
+    order.rail = Some(TransferRail::RealTimePayments);
+    let report = world.wire().send(&world.provider, &order, &bank_at(ROUTING)).await.outcome.unwrap();
+    assert_eq!(world.taken(&order).await[0]["debtor_name"], "Acme");
+    let path = |action: &str| format!("increase/real_time_payments_transfers/{}/{action}", report.transfer);
+    for (action, expected) in [("submit", AchProviderStatus::Sent), ("complete", AchProviderStatus::Settled)]
+    {
+        world.control("POST", &path(action), json!({})).await;
+        let seen = world.read(&report.transfer).await.outcome.unwrap();
+        assert_eq!(seen.provider_status, expected, "{action}");
+    }
+}

@@ -8,7 +8,7 @@ use tollgate_domain::ach::{
 use tollgate_domain::tenant::Mode;
 use tollgate_domain::{Channel, Currency, Minor};
 use tollgate_engine::ports::{
-    Adapters as _, CallError, CheckSubject, InboundWebhook, RejectionKind, SignatureError,
+    Adapters as _, CallError, CheckSubject, InboundWebhook, InstantCapability, RejectionKind, SignatureError,
 };
 
 use crate::increase_support::{
@@ -330,6 +330,54 @@ async fn the_check_tells_the_side_and_the_account() {
     ] {
         let found = failed(place, json!(value)).await;
         assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains(said), "{value}: {found:?}");
+    }
+}
+
+/// An account that pays by ACH only.
+const ACH_ONLY: &str = "00000000-0000-4000-8000-00000000ac40";
+
+#[tokio::test]
+async fn an_account_without_real_time_payments_says_so() {
+    let world = start(quick()).await;
+    let capability = async |provider| world.wire().instant_capability(provider).await.outcome.unwrap();
+    assert_eq!(capability(&world.provider).await, InstantCapability::Available);
+    let mut entry = entry(world.provider.address());
+    entry["funding"]["originatingAccountId"] = json!(ACH_ONLY);
+    let provider = provider(&entry);
+    let lacks = capability(&provider).await;
+    assert!(matches!(lacks, InstantCapability::Missing(what) if what.contains("rtp")), "{lacks:?}");
+    world.fault("internal_accounts.retrieve", "error_before", 100).await;
+    let untold = world.wire().instant_capability(&provider).await.outcome;
+    assert!(matches!(untold, Err(CallError::Unknown(_))), "{untold:?}");
+    world.control("DELETE", "faults", Value::Null).await;
+
+    // Nobody asked before, and the provider refuses: that is told apart from a bank that takes no part.
+    let mut instant = order(Channel::Instant);
+    instant.rail = Some(tollgate_domain::ach::TransferRail::RealTimePayments);
+    let call = world.wire().send(&provider, &instant, &bank()).await;
+    let Err(CallError::Rejected(rejection)) = call.outcome else { panic!("{call:?}") };
+    assert_eq!(
+        (rejection.kind, rejection.failure.code.as_str()),
+        (RejectionKind::Invalid, "instant_not_enabled")
+    );
+    assert!(rejection.failure.message.contains("cannot originate instant transfers"), "{rejection:?}");
+    world.wire().send(&provider, &order(Channel::StandardAch), &bank()).await.outcome.unwrap();
+}
+
+/// The line of the bank's statement turned out to be another's.
+#[tokio::test]
+async fn a_completed_order_can_be_taken_back() {
+    let world = start(quick()).await;
+    let made = sent(&world, Channel::StandardAch).await;
+    drive(&world, &made, "complete", json!({})).await;
+    assert_eq!(status(&world, &made).await, AchProviderStatus::Settled);
+    let data = drive(&world, &made, "unreconcile", json!({})).await;
+    assert_eq!(status(&world, &made).await, AchProviderStatus::Sent);
+    let reader = world.providers.capabilities(Adapter::ModernTreasury).webhooks.unwrap();
+    for (event, expected) in [("unreconciled", Some("unreconciled")), ("completed", None)] {
+        let body = json!({ "event": event, "data": data }).to_string();
+        let notice = reader.translate(body.as_bytes()).unwrap();
+        assert_eq!((notice.relevant, notice.taken_back.as_deref()), (true, expected));
     }
 }
 

@@ -86,8 +86,13 @@ async fn declines_are_told_in_our_words_and_another_card_may_follow() {
         let call = cards.charge(&world.square, &order, &charge(number, source)).await;
         assert_eq!(asked(&call), [("payments.create", 1)]);
         assert_eq!(refused(call, RejectionKind::Declined), code, "{source}");
+        // The key of what was tried is used up; a token that nobody knows was not tried.
         let again = cards.charge(&world.square, &order, &charge(number, source)).await;
-        assert_eq!(refused(again, RejectionKind::Declined), code, "{source} again");
+        if source == "cnon:made-up" {
+            assert_eq!(refused(again, RejectionKind::Declined), code);
+        } else {
+            assert_eq!(refused(again, RejectionKind::State), "provider_state", "{source} again");
+        }
     }
     let failed = world.state("square", "payments").await;
     let failed = failed.as_array().unwrap().iter().find(|one| one["status"] == "FAILED").unwrap().clone();
@@ -299,6 +304,18 @@ async fn a_lost_charge_is_found_by_its_reference() {
     let (began, mut mine) = (now(), order(Flow::PaymentComponent));
     mine.created_at = began;
     let find = async |order, from, until| cards.find_charge(&world.square, order, from, until).await;
+    // A payment is listed seconds after it was made.
+    let listed = async |is_it: fn(&ProviderStatus) -> bool| {
+        for _ in 0..600 {
+            let call = find(&mine, began, now()).await;
+            let found = call.outcome.as_ref().unwrap().as_ref();
+            if found.is_some_and(|found| is_it(&found.provider_status)) {
+                return call;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        panic!("it is never listed");
+    };
     assert_eq!(find(&mine, began, now()).await.outcome, Ok(None));
 
     // More than a page of other people's payments over the same amount.
@@ -311,16 +328,16 @@ async fn a_lost_charge_is_found_by_its_reference() {
         cards.charge(&world.square, &mine, &charge(1, "cnon:card-nonce-declined")).await,
         RejectionKind::Declined,
     );
-    let declined = find(&mine, began, now()).await.outcome.unwrap().unwrap();
-    assert_eq!(failed_code(&declined), "card_declined");
-    tokio::time::sleep(Duration::from_millis(5)).await;
+    assert_eq!(find(&mine, began, now()).await.outcome, Ok(None), "not listed yet");
+    let declined = listed(|status| matches!(status, ProviderStatus::Failed(_))).await.outcome;
+    assert_eq!(failed_code(&declined.unwrap().unwrap()), "card_declined");
     assert_eq!(
         find(&mine, now(), now()).await.outcome,
         Ok(None),
         "an earlier attempt's decline is not this one's"
     );
     cards.charge(&world.square, &mine, &charge(2, OK)).await.outcome.unwrap();
-    let call = find(&mine, began, now()).await;
+    let call = listed(|status| *status == ProviderStatus::Succeeded).await;
     assert_eq!(asked(&call), [("payments.list", 1), ("payments.list", 1)]);
     let found = call.outcome.unwrap().unwrap();
     assert_eq!(
@@ -362,10 +379,59 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
     let mut other = order.clone();
     other.description = None;
     let call = cards.charge(&world.square, &other, &charge(7, OK)).await;
-    assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{:?}", call.outcome);
     assert_eq!(asked(&call), [("payments.create", 1)]);
+    refused(call, RejectionKind::State);
     assert_eq!(world.count("square", "payments").await, 1);
     assert_eq!(world.state("square", "payments").await[0]["status"], Value::from("COMPLETED"));
+}
+
+/// A payment does not say that it is disputed, so that a dispute whose webhook is lost is found by a list.
+#[tokio::test]
+async fn disputes_are_listed_state_by_state_and_page_by_page() {
+    let world = start().await;
+    let (cards, mut disputed) = (world.square_cards(), Vec::new());
+    for number in 1..=101 {
+        let other = order(Flow::PaymentComponent);
+        let paid = cards.charge(&world.square, &other, &charge(number, OK)).await.outcome.unwrap();
+        disputed.push(paid.payment.unwrap());
+    }
+    let mut ids = Vec::new();
+    for payment in &disputed {
+        let opened = world.control("POST", &format!("square/payments/{payment}/dispute"), json!({})).await;
+        ids.push(opened["id"].as_str().unwrap().to_owned());
+    }
+    let lost = format!("square/disputes/{}/close", ids[7]);
+    world.control("POST", &lost, json!({ "status": "lost" })).await;
+
+    let lists = cards.dispute_lists().unwrap();
+    let (mut found, mut from, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let call = lists.list_disputes(&world.square, from.as_deref()).await;
+        assert_eq!(asked(&call), [("disputes.list", 1)]);
+        let page = call.outcome.unwrap();
+        found.extend(page.disputes);
+        pages += 1;
+        from = page.next;
+        if from.is_none() {
+            break;
+        }
+    }
+    // One page of each state; what is left of the first fits one.
+    assert_eq!((found.len(), pages), (101, 8));
+    let mut payments: Vec<_> = found.iter().map(|listed| listed.payment.clone()).collect();
+    payments.sort();
+    disputed.sort();
+    assert_eq!(payments, disputed);
+    let closed = found.iter().find(|listed| listed.dispute.id == ids[7]).unwrap();
+    assert_eq!(closed.dispute.status, "LOST");
+
+    // One more, and the first state has two pages.
+    let paid = cards.charge(&world.square, &order(Flow::PaymentComponent), &charge(1, OK)).await;
+    let payment = paid.outcome.unwrap().payment.unwrap();
+    world.control("POST", &format!("square/payments/{payment}/dispute"), json!({})).await;
+    let first = lists.list_disputes(&world.square, None).await.outcome.unwrap();
+    let second = lists.list_disputes(&world.square, first.next.as_deref()).await.outcome.unwrap();
+    assert_eq!((first.disputes.len(), second.disputes.len()), (100, 1));
 }
 
 #[tokio::test]

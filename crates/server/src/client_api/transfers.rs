@@ -67,6 +67,13 @@ impl From<TransferError> for ApiError {
             TransferError::NotConfigured { provider, missing } => {
                 Self::provider_not_configured(&provider, &missing)
             }
+            TransferError::InstantNotEnabled { provider, lacks } => Self::new(
+                ErrorCode::ProviderNotConfigured,
+                format!(
+                    "The account of {provider} cannot originate instant transfers: it lacks {lacks}. Nothing was sent; ask \
+                     the provider to enable it, or route instant transfers to another provider or by ACH."
+                ),
+            ),
             TransferError::InstantNotSupported => Self::new(
                 ErrorCode::InstantNotSupported,
                 "The receiving bank does not support instant transfers; nothing was recorded. Route it by ACH instead.",

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::error::IncreaseError;
 use super::objects::{Ach, FedNow, Rail as _, Rtp};
-use super::settle::complete_fednow;
+use super::settle::{complete, complete_fednow, submit_rtp};
 use super::state::{Context, IncreaseState, StoredRail};
 use crate::services::Services;
 
@@ -43,6 +43,17 @@ pub(crate) fn drive(
         let mut transfer = state.find::<FedNow>(id)?;
         let reason = body.get("reject_reason_code").and_then(Value::as_str);
         complete_fednow(state, &context, &mut transfer, reason)?;
+        return Ok(transfer.json());
+    }
+    // Nor one for the seconds in which the receiving bank of a real-time payment has not answered.
+    if kind == "real_time_payments_transfers" && matches!(action, "submit" | "complete") {
+        let mut transfer = state.find::<Rtp>(id)?;
+        if action == "submit" {
+            submit_rtp(state, &context, &mut transfer)?;
+        } else {
+            let reason = body.get("reject_reason_code").and_then(Value::as_str);
+            complete(state, &context, &mut transfer, reason)?;
+        }
         return Ok(transfer.json());
     }
     let (from, to): (&[&str], _) = match action {

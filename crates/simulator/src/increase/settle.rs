@@ -68,18 +68,32 @@ pub(super) fn settle(
     Ok(())
 }
 
-/// The receiving bank answers a real-time payment: it takes it, or says why not.
+/// A real-time payment goes to the network; the receiving bank's answer takes seconds.
+pub(super) fn submit_rtp(
+    state: &mut IncreaseState,
+    context: &Context,
+    transfer: &mut Transfer<Rtp>,
+) -> Result<(), IncreaseError> {
+    transfer.must_be(&["pending_submission"])?;
+    transfer.status = "submitted";
+    transfer.submission = json!({
+        "submitted_at": context.now,
+        "transaction_identification": context.digits(35),
+    });
+    state.keep(context, "updated", transfer);
+    Ok(())
+}
+
+/// The receiving bank answers a real-time payment: it takes it, or says why not. One not sent yet is sent first.
 pub(super) fn complete(
     state: &mut IncreaseState,
     context: &Context,
     transfer: &mut Transfer<Rtp>,
     reject_reason: Option<&str>,
 ) -> Result<(), IncreaseError> {
-    transfer.must_be(&["pending_submission"])?;
-    transfer.submission = json!({
-        "submitted_at": context.now,
-        "transaction_identification": context.digits(35),
-    });
+    if transfer.status != "submitted" {
+        submit_rtp(state, context, transfer)?;
+    }
     if let Some(reason) = reject_reason {
         transfer.status = "rejected";
         transfer.on_rail.rejection = json!({
@@ -174,7 +188,11 @@ fn settle_due(state: &mut IncreaseState, context: &Context) {
         if let Some(mut transfer) = state.ach.get_owned(&id) {
             let _ = settle(state, context, &mut transfer);
         } else if let Some(mut transfer) = state.rtp.get_owned(&id) {
-            let _ = complete(state, context, &mut transfer, None);
+            if transfer.status == "submitted" {
+                let _ = complete(state, context, &mut transfer, None);
+            } else if submit_rtp(state, context, &mut transfer).is_ok() {
+                state.settle_later(context, &id);
+            }
         } else if let Some(mut transfer) = state.fednow.get_owned(&id) {
             let _ = complete_fednow(state, context, &mut transfer, None);
         }

@@ -120,6 +120,7 @@ pub(super) fn complete_rtp(state: &mut IncreaseState, call: &Call) -> Result<Val
         None => None,
     };
     let mut transfer = state.find::<Rtp>(&call.id)?;
+    transfer.must_be(&["pending_submission"])?;
     settle::complete(state, &call.context, &mut transfer, reason)?;
     Ok(transfer.json())
 }

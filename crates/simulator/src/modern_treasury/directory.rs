@@ -8,7 +8,9 @@ use super::state::ModernTreasuryState;
 
 /// Since when the accounts exist.
 const LONG_AGO: &str = "2020-01-31T23:59:59Z";
-/// Accounts beside the one that pays, which a careless configuration may name instead.
+/// An account that pays by ACH and by nothing else.
+const ACH_ACCOUNT: &str = "00000000-0000-4000-8000-00000000ac40";
+/// Accounts beside those that pay, which a careless configuration may name instead.
 const CLOSED_ACCOUNT: &str = "00000000-0000-4000-8000-00000000c105";
 const EURO_ACCOUNT: &str = "00000000-0000-4000-8000-00000000e000";
 
@@ -19,10 +21,18 @@ pub(super) fn ping(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, Mo
     }
 }
 
-/// Refuses an account that is not the one there is.
+/// Refuses an account that does not pay.
 pub(super) fn account_exists(call: &Call, id: &str) -> Result<(), ModernTreasuryError> {
-    let known = call.context.services.config.modern_treasury.account_id == id;
+    let known = [&call.context.services.config.modern_treasury.account_id, ACH_ACCOUNT].contains(&id);
     known.then_some(()).ok_or_else(|| ModernTreasuryError::not_found("Internal account"))
+}
+
+/// What an account can originate.
+pub(super) fn originates(id: &str) -> &'static [(&'static str, &'static str)] {
+    match id {
+        ACH_ACCOUNT => &[("ach", "credit"), ("ach", "debit")],
+        _ => &[("ach", "credit"), ("ach", "debit"), ("rtp", "credit")],
+    }
 }
 
 pub(super) fn account(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
@@ -40,8 +50,22 @@ pub(super) fn account(_: &mut ModernTreasuryState, call: &Call) -> Result<Value,
         "vendor_id": "00000000-0000-4000-8000-00000000b000",
         "vendor_name": "Simulated Bank",
     });
+    let capability = |(place, (payment_type, direction)): (usize, &(&str, &str))| {
+        json!({
+            "created_at": LONG_AGO,
+            "direction": direction,
+            "discarded_at": null,
+            "id": format!("00000000-0000-4000-8000-0000000ca{place:03}"),
+            "identifier": null,
+            "live_mode": call.context.is_live,
+            "object": "account_capability",
+            "payment_type": payment_type,
+            "updated_at": LONG_AGO,
+        })
+    };
+    let capabilities: Vec<_> = originates(&call.id).iter().enumerate().map(capability).collect();
     Ok(json!({
-        "account_capabilities": [],
+        "account_capabilities": capabilities,
         "account_details": [],
         "account_type": "checking",
         "connection": connection,

@@ -29,6 +29,12 @@ pub(crate) fn drive(
     match action {
         "send" => send(state, &context, &mut order)?,
         "complete" => complete(state, &context, &mut order)?,
+        // The line of the bank's statement it was matched with was another's.
+        "unreconcile" => {
+            must_be(&order, &["completed"])?;
+            order.status = "sent";
+            state.keep(&context, "unreconciled", &mut order);
+        }
         "return" => give_back(state, &context, &mut order, text("code").unwrap_or("R03"))?,
         "fail" => fail(state, &context, &mut order, text("reason").unwrap_or("Rejected by the bank."))?,
         // The bank's acknowledgments say something, and change nothing.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use super::body::Fields;
 use super::call::Call;
-use super::directory::{account_exists, is_routing_number, payment_types};
+use super::directory::{account_exists, is_routing_number, originates, payment_types};
 use super::error::ModernTreasuryError;
 use super::objects::PaymentOrder;
 use super::state::ModernTreasuryState;
@@ -71,6 +71,9 @@ pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
         revision: 0,
     };
     account_exists(call, &order.originating_account_id)?;
+    if !originates(&order.originating_account_id).contains(&(kind, direction)) {
+        return Err(fields.invalid("type", format!("{kind} is not enabled for this internal account")));
+    }
     if order.currency != "USD" {
         return Err(fields.invalid("currency", "is not supported for this payment type"));
     }

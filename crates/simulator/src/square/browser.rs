@@ -82,7 +82,7 @@ async fn leave_checkout(Path(id): Path<String>) -> Response {
 fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
     let names = order.line_items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned));
     match (order.state, &link.redirect_url) {
-        ("OPEN", _) => Checkout {
+        ("OPEN", _) if order.due() > 0 => Checkout {
             provider: PROVIDER,
             amount: amount_text(order.due(), &order.total.currency),
             items: &names.collect::<Vec<_>>(),
@@ -92,10 +92,12 @@ fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
             cards: &CARDS,
         }
         .response(),
-        ("COMPLETED", Some(url)) => {
+        ("OPEN" | "COMPLETED", Some(url)) => {
             redirect(&with_query(url, &[("transactionId", &order.id), ("orderId", &order.id)]))
         }
-        ("COMPLETED", None) => message(StatusCode::OK, PROVIDER, "Thank you", "Your payment was received."),
+        ("OPEN" | "COMPLETED", None) => {
+            message(StatusCode::OK, PROVIDER, "Thank you", "Your payment was received.")
+        }
         _ => message(StatusCode::GONE, PROVIDER, "This checkout is closed", "Nothing was paid."),
     }
 }

@@ -64,6 +64,11 @@ impl Provider for Square {
         Ok(ReadCall { call, key, fingerprint })
     }
 
+    /// The key of a payment that failed is used up, and what became of the payment is not told again.
+    fn replays(operation: &str, status: StatusCode) -> bool {
+        operation != "payments.create" || status.is_success()
+    }
+
     fn add_headers(request: &ApiRequest, _: Option<&str>, headers: &mut HeaderMap) {
         let version = request.parts.headers.get("square-version").cloned();
         headers.insert("square-version", version.unwrap_or(HeaderValue::from_static(DEFAULT_VERSION)));
@@ -100,7 +105,7 @@ impl Provider for Square {
     }
 
     fn key_reused(_: &str, _: Option<&str>) -> SquareError {
-        let detail = "Different request parameters used for the same idempotency_key.";
+        let detail = "The idempotency key has already been used.";
         SquareError::invalid("IDEMPOTENCY_KEY_REUSED", "idempotency_key", detail)
     }
 

@@ -10,6 +10,9 @@ use super::source::Source;
 use super::state::{Context, SquareState};
 use crate::calendar;
 
+/// Nothing was tried, and the same request may be sent again under the same key.
+pub(super) const TEMPORARY: &str = "TEMPORARY_ERROR";
+
 /// What is to be charged.
 #[derive(Debug)]
 pub(super) struct PaymentParams {
@@ -59,6 +62,9 @@ pub(super) fn charge(
     };
     if let Some(code) = source.decline {
         let error = SquareError::declined(code);
+        if code == TEMPORARY {
+            return Err(error);
+        }
         (payment.status, payment.card_status) = ("FAILED", "FAILED");
         payment.errors.push(error.entry());
         state.orders.put(&order.id.clone(), order);
@@ -72,7 +78,7 @@ pub(super) fn charge(
 
 pub(super) fn complete(state: &mut SquareState, context: &Context, mut payment: Payment) -> Payment {
     (payment.status, payment.card_status) = ("COMPLETED", "CAPTURED");
-    orders::close(state, context, &payment.order_id, "COMPLETED");
+    orders::complete(state, context, &payment.order_id);
     changed(state, context, payment)
 }
 

@@ -22,6 +22,16 @@ const REASONS: [&str; 9] = [
     "CUSTOMER_REQUESTS_CREDIT",
     "EMV_LIABILITY_SHIFT",
 ];
+const STATES: [&str; 8] = [
+    "INQUIRY_EVIDENCE_REQUIRED",
+    "INQUIRY_PROCESSING",
+    "INQUIRY_CLOSED",
+    "EVIDENCE_REQUIRED",
+    "PROCESSING",
+    "WON",
+    "LOST",
+    "ACCEPTED",
+];
 const FIRST_AMOUNT: i64 = 8_801;
 const DAYS_TO_RESPOND: i64 = 14;
 
@@ -99,9 +109,17 @@ pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, Sq
 }
 
 pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+    if let Some(unknown) = call.query.unknown(&["cursor location_id states"]) {
+        let detail = format!("Query parameter not recognized: {unknown}");
+        return Err(SquareError::invalid("UNKNOWN_QUERY_PARAMETER", unknown, detail));
+    }
     let states = call.query.get("states");
+    if let Some(unknown) = states.filter(|state| !STATES.contains(state)) {
+        let detail = format!("`{unknown}` is not a valid enum value");
+        return Err(SquareError::invalid("INVALID_ENUM_VALUE", "states", detail));
+    }
     list::page(&state.disputes, call, "disputes", "states", |dispute| {
-        let fits = states.is_none_or(|states| states.split(',').any(|state| state == dispute.state))
+        let fits = states.is_none_or(|state| state == dispute.state)
             && call.query.get("location_id").is_none_or(|location| location == dispute.location_id);
         fits.then(|| {
             (dispute.id.clone(), dispute.created_at.clone(), dispute.updated_at.clone(), dispute.json())

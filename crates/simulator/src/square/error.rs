@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::{Map, Value, json};
 
+use super::charge::TEMPORARY;
 use crate::api::{ApiError, Refusal};
 use crate::card::{Mistake, Reason};
 
@@ -55,7 +56,8 @@ impl SquareError {
     /// The provider answers declines with 400 and a code of its own for each reason.
     pub(super) fn declined(code: &str) -> Self {
         let detail = format!("Authorization error: '{code}'");
-        Self::new(StatusCode::BAD_REQUEST, "PAYMENT_METHOD_ERROR", code, detail).begun()
+        let error = Self::new(StatusCode::BAD_REQUEST, "PAYMENT_METHOD_ERROR", code, detail);
+        Self { begun: code != TEMPORARY, ..error }
     }
 
     pub(super) fn begun(self) -> Self {

@@ -33,6 +33,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
         }
         (None, None) => return Err(SquareError::missing("quick_pay")),
     };
+    let order = Order { is_of_link: true, ..order };
     check_currency(context, &order.total.currency)?;
     let options = fields.object("checkout_options")?;
     let redirect_url = match &options {
@@ -127,10 +128,11 @@ pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, Square
 pub(super) fn delete(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     let link = find(state, &call.id)?;
     state.links.remove(&link.id);
-    let unpaid = state.orders.get(&link.order_id).is_some_and(|order| order.state == "OPEN");
-    if unpaid {
-        orders::close(state, &call.context, &link.order_id, "CANCELED");
+    let is_unpaid = state.orders.get(&link.order_id).is_some_and(|order| order.is_unpaid());
+    if !is_unpaid {
+        return Ok(json!({ "id": link.id }));
     }
+    orders::close(state, &call.context, &link.order_id, "CANCELED");
     Ok(json!({ "id": link.id, "cancelled_order_id": link.order_id }))
 }
 

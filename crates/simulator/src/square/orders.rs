@@ -19,6 +19,7 @@ pub(super) fn order_for(context: &Context, total: &Money) -> Order {
         reference_id: None,
         metadata: None,
         tenders: Vec::new(),
+        is_of_link: false,
         created_at: context.now.clone(),
         updated_at: context.now.clone(),
         version: 1,
@@ -64,6 +65,13 @@ pub(super) fn change_total(state: &mut SquareState, context: &Context, payment: 
         }
     }
     store(state, context, order);
+}
+
+/// An order that is paid for is complete, unless the seller has yet to fulfill it.
+pub(super) fn complete(state: &mut SquareState, context: &Context, id: &str) {
+    if state.orders.get(id).is_some_and(|order| !order.is_of_link) {
+        close(state, context, id, "COMPLETED");
+    }
 }
 
 pub(super) fn close(state: &mut SquareState, context: &Context, id: &str, as_state: &'static str) {

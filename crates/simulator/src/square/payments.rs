@@ -109,8 +109,10 @@ pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, Sq
 
 pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
     let known = "last_4 card_brand total is_offline_payment offline_begin_time offline_end_time";
+    let listed_after = call.context.services.config.square_listed_after_ms;
     list::page(&state.payments, call, "payments", known, |payment| {
-        let fits = call.query.get("last_4").is_none_or(|last4| last4 == payment.card.last4)
+        let fits = calendar::is_older(&payment.created_at, listed_after)
+            && call.query.get("last_4").is_none_or(|last4| last4 == payment.card.last4)
             && call.query.get("total").is_none_or(|total| total == payment.money.amount.to_string())
             && call.query.get("location_id").is_none_or(|location| location == payment.location_id);
         fits.then(|| {

@@ -2,6 +2,7 @@
 
 use http::StatusCode;
 
+use super::charge::TEMPORARY;
 use super::error::{SquareError, decline_code};
 use super::state::{SquareState, Token};
 use crate::card::{Behavior, Card, Reason, Typed};
@@ -45,8 +46,9 @@ pub(super) fn take(state: &mut SquareState, id: &str, verified: bool) -> Result<
             if token.used {
                 return Err(used());
             }
-            state.tokens.put(id, Token { used: true, ..token.clone() });
-            Ok(of_card(token.card))
+            let source = of_card(token.card.clone());
+            state.tokens.put(id, Token { used: source.decline != Some(TEMPORARY), ..token });
+            Ok(source)
         }
     }
 }

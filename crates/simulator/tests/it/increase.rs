@@ -237,6 +237,17 @@ async fn a_real_time_payment_completes_or_is_rejected() {
     let rejected = simulate(&running, &refused, "complete", reason).await.expect(200);
     assert_eq!(rejected["status"], "rejected");
     assert_eq!(rejected["rejection"]["reject_reason_code"], "account_closed");
+    // The receiving bank takes seconds to answer.
+    let slow = create().await.expect(200);
+    let drive = |step: &str| {
+        let path = format!("increase/real_time_payments_transfers/{}/{step}", slow["id"].as_str().unwrap());
+        async { running.control("POST", &{ path }, json!({ "reject_reason_code": "timeout" })).await }
+    };
+    let sent = drive("submit").await;
+    assert_eq!((&sent["status"], &sent["transaction_id"]), (&json!("submitted"), &Value::Null));
+    assert!(sent["submission"].is_object());
+    simulate(&running, &slow, "complete", json!({})).await.expect(409);
+    assert_eq!(drive("complete").await["rejection"]["reject_reason_code"], "timeout");
     let listed = read(&running, "real_time_payments_transfers?status.in=complete,canceled").await;
     assert_eq!(listed["data"], json!([done]));
     let balance = read(&running, "accounts/account_simulator/balance").await;
@@ -371,8 +382,19 @@ async fn transfers_settle_by_themselves_where_that_is_asked_for() {
     let settled = read(&running, &path).await;
     assert!(settled["settlement"].is_object() && settled["submission"].is_object());
     let path = format!("real_time_payments_transfers/{}", rtp["id"].as_str().unwrap());
-    tokio::time::sleep(Duration::from_millis(200)).await;
-    assert_eq!(read(&running, &path).await["status"], "complete");
+    let mut statuses = Vec::new();
+    while statuses.last().is_none_or(|status| status != "complete") && statuses.len() < 5_000 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        statuses.push(read(&running, &path).await["status"].clone());
+    }
+    assert_eq!(statuses.last(), Some(&json!("complete")));
+    // Sent first, and answered later.
+    let path = format!("events?associated_object_id={}", rtp["id"].as_str().unwrap());
+    assert_eq!(
+        read(&running, &path).await["data"].as_array().unwrap().len(),
+        3,
+        "created, submitted, complete"
+    );
     let path = format!("ach_transfers/{}", held["id"].as_str().unwrap());
     assert_eq!(read(&running, &path).await["status"], "pending_approval");
 

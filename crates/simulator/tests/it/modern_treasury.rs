@@ -119,3 +119,29 @@ fn the_signature_matches_the_official_library() {
         "a402780d954bc06e9a77a37037c1208404a6c3498474d93c9d23a32060553fad"
     );
 }
+
+#[tokio::test]
+async fn an_account_originates_what_its_capabilities_say() {
+    const ACH_ONLY: &str = "00000000-0000-4000-8000-00000000ac40";
+    let running = start().await;
+    let paying = Config::default().modern_treasury.account_id;
+    for (account, expected, status) in [
+        (paying.as_str(), json!(["ach credit", "ach debit", "rtp credit"]), 201),
+        (ACH_ONLY, json!(["ach credit", "ach debit"]), 422),
+    ] {
+        let path = format!("internal_accounts/{account}");
+        let found = call(&running, "GET", &path, "", Value::Null).await.expect(200);
+        let capabilities = found["account_capabilities"].as_array().unwrap().iter();
+        let told = capabilities.map(|one| {
+            format!("{} {}", one["payment_type"].as_str().unwrap(), one["direction"].as_str().unwrap())
+        });
+        assert_eq!(told.collect::<Value>(), expected);
+        let mut instant = order(&format!("rtp of {account}"), "123456789");
+        (instant["type"], instant["originating_account_id"]) = (json!("rtp"), json!(account));
+        instant.as_object_mut().unwrap().remove("subtype");
+        let made = call(&running, "POST", "payment_orders", "", instant).await.expect(status);
+        if status == 422 {
+            assert_eq!(made["errors"]["parameter"], "type");
+        }
+    }
+}

@@ -31,6 +31,49 @@ async fn a_payment_is_made_once_per_key() {
 }
 
 #[tokio::test]
+async fn the_key_of_a_payment_that_failed_is_used_up() {
+    let running = start().await;
+    for nonce in ["cnon:card-nonce-declined", "cnon:card-nonce-declined", "cnon:card-nonce-ok"] {
+        let reply = running.square_payment("key-1", nonce).await.expect(400);
+        let is_first = reply["payment"].is_object();
+        let code = if is_first { "GENERIC_DECLINE" } else { "IDEMPOTENCY_KEY_REUSED" };
+        assert_eq!(reply["errors"][0]["code"], code);
+    }
+    assert_eq!(running.state().await["square"]["counts"]["payments"], 1);
+    running.square_payment("key-2", "cnon:card-nonce-ok").await.expect(200);
+}
+
+#[tokio::test]
+async fn a_payment_is_listed_seconds_after_it_was_made() {
+    let running = start_with(Config { square_listed_after_ms: 60_000, ..Config::default() }).await;
+    let paid = running.square_payment("key-1", "cnon:card-nonce-ok").await.expect(200);
+    let id = paid["payment"]["id"].as_str().unwrap();
+    assert_eq!(running.square("GET", "payments", Value::Null).await.expect(200), json!({}));
+    running.square("GET", &format!("payments/{id}"), Value::Null).await.expect(200);
+    assert!(Config::default().square_listed_after_ms >= 1_000);
+}
+
+#[tokio::test]
+async fn disputes_are_listed_by_state_and_location() {
+    let running = start().await;
+    let paid = running.square_payment("key-1", "cnon:card-nonce-ok").await.expect(200);
+    let id = paid["payment"]["id"].as_str().unwrap();
+    running.control("POST", &format!("square/payments/{id}/dispute"), json!({})).await;
+    for (query, count) in [
+        ("location_id=LSIMULATOR001&states=EVIDENCE_REQUIRED", 1),
+        ("location_id=LSIMULATOR001&states=LOST", 0),
+        ("location_id=LSIMULATORCANADA", 0),
+        ("", 1),
+    ] {
+        let listed = running.square("GET", &format!("disputes?{query}"), Value::Null).await.expect(200);
+        assert_eq!(listed["disputes"].as_array().map_or(0, Vec::len), count, "{query}");
+    }
+    for wrong in ["states=WON%2CLOST", "limit=5", "states=OPEN"] {
+        running.square("GET", &format!("disputes?{wrong}"), Value::Null).await.expect(400);
+    }
+}
+
+#[tokio::test]
 async fn nonces_behave_as_named() {
     let running = start().await;
     for (nonce, status, category, code) in [
@@ -157,7 +200,7 @@ async fn refunds_wait_where_asked_to() {
 
 #[tokio::test]
 async fn lists_go_by_cursor_and_locations_are_shown() {
-    let running = start().await;
+    let running = start_with(Config { square_listed_after_ms: 0, ..Config::default() }).await;
     for number in 0..5 {
         running.square_payment(&format!("key-{number}"), "cnon:card-nonce-ok").await.expect(200);
     }

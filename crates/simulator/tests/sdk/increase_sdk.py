@@ -125,7 +125,7 @@ assert [each.id for each in listed] == [payments[1].id]
 
 # The library accepts every delivery, and refuses one whose body was changed.
 events = []
-for headers, body in receiver.take(14):
+for headers, body in receiver.take(16):
     events.append(client.events.unwrap(body.decode(), headers=headers))
     try:
         client.events.unwrap(body.decode().replace("ach_", "ach-").replace("real_", "real-"), headers=headers)

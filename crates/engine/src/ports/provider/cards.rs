@@ -66,6 +66,22 @@ pub struct Identified {
     pub dispute: Option<DisputeReport>,
 }
 
+/// A dispute as a provider lists it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedDispute {
+    /// The provider's name for the payment, which need not be one of ours.
+    pub payment: String,
+    pub dispute: Dispute,
+}
+
+/// One page of an account's disputes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DisputePage {
+    pub disputes: Vec<ListedDispute>,
+    /// Where the next page begins; `None` after the last.
+    pub next: Option<String>,
+}
+
 /// A web domain registered with a provider, and what can be paid with there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegisteredDomain {
@@ -148,6 +164,11 @@ pub trait Cards: Send + Sync {
     }
 
     fn refunds(&self) -> Option<&dyn Refunds> {
+        None
+    }
+
+    /// Disputes by account, where payments do not say that they are disputed.
+    fn dispute_lists(&self) -> Option<&dyn DisputeLists> {
         None
     }
 
@@ -289,4 +310,11 @@ pub trait Refunds: Send + Sync {
         payment: &str,
         refund: &Refund,
     ) -> Call<RefundReport>;
+}
+
+/// The disputes of the configured account.
+#[async_trait]
+pub trait DisputeLists: Send + Sync {
+    /// One page: the first, or the one that begins where an earlier one says.
+    async fn list_disputes(&self, provider: &Provider, from: Option<&str>) -> Call<DisputePage>;
 }

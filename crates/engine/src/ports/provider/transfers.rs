@@ -19,6 +19,16 @@ pub struct BankAccount {
     pub account_number: Secret,
 }
 
+/// Whether the account that the configuration names can originate instant transfers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InstantCapability {
+    /// The provider does not say: it decides when a transfer is sent.
+    Unknown,
+    Available,
+    /// What the account lacks, as the provider calls it.
+    Missing(&'static str),
+}
+
 /// Bank transfers through one provider.
 ///
 /// Each method bounds its own tries and time. The order's id is the idempotency key of everything that is sent.
@@ -28,6 +38,11 @@ pub trait AchTransfers: Send + Sync {
     /// out later.
     fn check_order(&self, _order: &TransferOrder) -> Result<(), OrderFault> {
         Ok(())
+    }
+
+    /// Whether the configured account can originate instant transfers at all, whichever bank they go to.
+    async fn instant_capability(&self, _provider: &Provider) -> Call<InstantCapability> {
+        Call { outcome: Ok(InstantCapability::Unknown), logs: Vec::new() }
     }
 
     /// The instant network by which this provider reaches the bank of a routing number; `None` if there is none.

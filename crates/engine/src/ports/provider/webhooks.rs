@@ -54,6 +54,8 @@ pub struct WebhookNotice {
     pub names_only: Option<String>,
     /// It only says that the provider has the object, which is no news where that is known.
     pub is_creation: bool,
+    /// The provider's word for why what had arrived is not certain anymore. What is then read looks like a late answer.
+    pub taken_back: Option<String>,
     /// The provider only tests whether its events arrive.
     pub is_ping: bool,
 }

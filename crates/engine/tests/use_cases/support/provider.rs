@@ -25,7 +25,8 @@ use tollgate_domain::{
     transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
-    Adapters, Call, CallError, CallLog, Capabilities, Rejection, RejectionKind, TransientError, Try,
+    Adapters, Call, CallError, CallLog, Capabilities, ListedDispute, Rejection, RejectionKind,
+    TransientError, Try,
 };
 
 use super::{
@@ -45,9 +46,15 @@ pub(crate) struct Records {
     pub(crate) transfers: Vec<BankTransfer>,
     /// By which instant network the banks of these routing numbers are reached.
     pub(crate) instant_rails: BTreeMap<&'static str, TransferRail>,
+    /// What the bank account lacks for instant transfers.
+    pub(crate) instant_lacks: Option<&'static str>,
     /// Intents and hosted pages.
     pub(crate) pages: Vec<Page>,
     pub(crate) sales: Vec<Sale>,
+    /// How long after it was made a charge is listed.
+    pub(crate) listed_after: Duration,
+    /// What the register's list of disputes shows; without a page it has no such list.
+    pub(crate) dispute_pages: Vec<Vec<ListedDispute>>,
     /// Where webhooks go.
     pub(crate) endpoints: Vec<WebhookEndpoint>,
     /// Card refunds are taken in multiples of this.

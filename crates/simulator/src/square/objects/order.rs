@@ -18,6 +18,8 @@ pub(crate) struct Order {
     pub(crate) reference_id: Option<String>,
     pub(crate) metadata: Option<Value>,
     pub(crate) tenders: Vec<Value>,
+    /// Such an order stays open once it is paid: the seller completes it.
+    pub(crate) is_of_link: bool,
     pub(crate) created_at: String,
     pub(crate) updated_at: String,
     pub(crate) version: u64,
@@ -30,6 +32,11 @@ impl Order {
     pub(crate) fn due(&self) -> i64 {
         let paid = self.tenders.iter().filter_map(|tender| tender.pointer("/amount_money/amount")?.as_i64());
         if self.state == "CANCELED" { 0 } else { self.total.amount - paid.sum::<i64>() }
+    }
+
+    /// Whether nothing was paid, and something still can be.
+    pub(crate) fn is_unpaid(&self) -> bool {
+        self.state == "OPEN" && self.tenders.is_empty()
     }
 
     pub(crate) fn json(&self) -> Value {

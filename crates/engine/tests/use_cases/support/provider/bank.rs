@@ -8,7 +8,7 @@ use tollgate_domain::{
     Minor,
     ach::{AchProviderReport, AchProviderStatus, TransferOrder, TransferRail},
 };
-use tollgate_engine::ports::{AchTransfers, BankAccount, Call, RejectionKind};
+use tollgate_engine::ports::{AchTransfers, BankAccount, Call, InstantCapability, RejectionKind};
 
 use tollgate_vault::Secret;
 
@@ -22,6 +22,15 @@ pub(super) struct Bank {
 
 #[async_trait]
 impl AchTransfers for Bank {
+    /// An account that lacks nothing is one of a provider that says nothing.
+    async fn instant_capability(&self, provider: &Provider) -> Call<InstantCapability> {
+        let Some(lacks) = self.line.providers.records().instant_lacks else {
+            return Call { outcome: Ok(InstantCapability::Unknown), logs: Vec::new() };
+        };
+        let capability = |_: &mut Records, _| Ok(InstantCapability::Missing(lacks));
+        self.line.ask("accounts.retrieve", CallKind::ProviderRead, provider, capability).await
+    }
+
     async fn instant_rail(&self, provider: &Provider, number: &Secret) -> Call<Option<TransferRail>> {
         let rail = |records: &mut Records, _| Ok(records.instant_rails.get(number.expose()).copied());
         self.line.ask("routing_numbers.list", CallKind::ProviderRead, provider, rail).await

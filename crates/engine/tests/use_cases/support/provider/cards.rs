@@ -12,8 +12,9 @@ use tollgate_domain::{
     transaction::DisputeReport,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Captures, Cards, Charge, Charges, Component, Confirmation, Embedded, EmbeddedCards,
-    HostedCheckout, Identified, OrderFault, Prepared, Preparing, Refunds, RejectionKind, Subject,
+    Call, CallError, Captures, Cards, Charge, Charges, Component, Confirmation, DisputeLists, DisputePage,
+    Embedded, EmbeddedCards, HostedCheckout, Identified, OrderFault, Prepared, Preparing, Refunds,
+    RejectionKind, Subject,
 };
 use tollgate_vault::Secret;
 
@@ -55,6 +56,11 @@ impl Cards for ModelCards {
         self.line.offers("Refunds").then_some(self as _)
     }
 
+    fn dispute_lists(&self) -> Option<&dyn DisputeLists> {
+        let is_listed = !self.line.providers.records().dispute_pages.is_empty();
+        (is_listed && self.confirmation == Confirmation::Charge).then_some(self as _)
+    }
+
     async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
         let read = |records: &mut Records, account| read(records, account, id);
@@ -90,9 +96,13 @@ impl Cards for ModelCards {
         &self,
         provider: &Provider,
         payment: &str,
-        _: Option<&str>,
+        known: Option<&str>,
     ) -> Call<Option<DisputeReport>> {
         let dispute = |records: &mut Records, account| {
+            let mut listed = records.dispute_pages.iter().flatten();
+            if let Some(listed) = listed.find(|listed| known == Some(&listed.dispute.id)) {
+                return Ok(Some(listed.dispute.clone()));
+            }
             let page = records.pages.iter().find(|page| page.account == account && page.id == payment);
             Ok(page.and_then(dispute_report))
         };
@@ -194,13 +204,30 @@ impl Charges for ModelCards {
         from: Timestamp,
         until: Timestamp,
     ) -> Call<Option<ProviderReport>> {
-        let reference = order.id.to_string();
+        let (reference, now) = (order.id.to_string(), self.line.clock.time());
         let find = |records: &mut Records, account| {
             let mut ours =
                 records.sales.iter().filter(|sale| sale.account == account && sale.reference == reference);
-            Ok(ours.rfind(|sale| (from..=until).contains(&sale.at)).map(sale_report))
+            let listed_until = Timestamp::from_unix_millis(
+                now.unix_millis() - i64::try_from(records.listed_after.as_millis()).unwrap(),
+            );
+            let is_listed = |sale: &&Sale| (from..=until.min(listed_until)).contains(&sale.at);
+            Ok(ours.rfind(is_listed).map(sale_report))
         };
         self.line.ask("payments.list", CallKind::ProviderRead, provider, find).await
+    }
+}
+
+#[async_trait]
+impl DisputeLists for ModelCards {
+    async fn list_disputes(&self, provider: &Provider, from: Option<&str>) -> Call<DisputePage> {
+        let list = |records: &mut Records, _| {
+            let place = from.map_or(0, |from| from.parse().unwrap());
+            let next = Some(place + 1).filter(|next| *next < records.dispute_pages.len());
+            let disputes = records.dispute_pages[place].clone();
+            Ok(DisputePage { disputes, next: next.map(|next| next.to_string()) })
+        };
+        self.line.ask("disputes.page", CallKind::ProviderRead, provider, list).await
     }
 }
 
@@ -274,7 +301,12 @@ fn sell(
     let reference = order.id.to_string();
     let is_it =
         |sale: &&Sale| sale.account == account && sale.reference == reference && sale.number == charge.number;
-    let sale = records.sales.iter().find(is_it).cloned().unwrap_or_else(|| {
+    let known = records.sales.iter().find(is_it).cloned();
+    // The key of a charge that failed is used up, and its answer is not repeated.
+    if known.as_ref().is_some_and(|sale| matches!(sale.status, ProviderStatus::Failed(_))) {
+        return Err(rejected(RejectionKind::State));
+    }
+    let sale = known.unwrap_or_else(|| {
         let declined = charge.source.expose().contains("declined");
         let sale = Sale {
             id: records.next_id("sale"),

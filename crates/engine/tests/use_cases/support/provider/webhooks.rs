@@ -41,6 +41,7 @@ impl Webhooks for Reader {
             reference: text("reference"),
             account: text("account"),
             names_only: text("namesOnly"),
+            taken_back: text("takenBack"),
             is_creation: body["type"] == "created",
             is_ping: body["type"] == "ping",
             ..WebhookNotice::default()
