@@ -29,8 +29,8 @@ use tollgate_domain::{Flow, card::CardOrder};
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, Cards, Charges, Component, Confirmation, DisputeLists, Embedded, Prepared, Preparing, StoreError,
-        TransientError,
+        Call, CallError, Cards, Charges, Component, Confirmation, DisputeLists, Embedded, Prepared,
+        Preparing, StoreError, TransientError,
     },
     provider_account::AccountCheck,
     snapshot::EnvironmentView,

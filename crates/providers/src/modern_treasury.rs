@@ -23,8 +23,8 @@ use tollgate_domain::{
     ach::{AchProviderReport, TransferOrder, TransferRail},
 };
 use tollgate_engine::ports::{
-    AchTransfers, BankAccount, Call, CallError, CheckReport, CheckSubject, InboundWebhook, InstantCapability, OrderFault,
-    ProviderChecks, RejectionKind, SignatureError, UnreadableEvent, WebhookNotice, Webhooks,
+    AchTransfers, BankAccount, Call, CallError, CheckReport, CheckSubject, InboundWebhook, InstantCapability,
+    OrderFault, ProviderChecks, RejectionKind, SignatureError, UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;

@@ -32,9 +32,10 @@ use tollgate_domain::{
     transaction::DisputeReport,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Captures, Cards, Charge, Charges, CheckReport, CheckSubject, Component, DisputeLists, DisputePage, Embedded,
-    HostedCheckout, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderChecks, Refunds,
-    RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent, WebhookNotice, Webhooks,
+    Call, CallError, Captures, Cards, Charge, Charges, CheckReport, CheckSubject, Component, DisputeLists,
+    DisputePage, Embedded, HostedCheckout, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing,
+    ProviderChecks, Refunds, RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent,
+    WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 

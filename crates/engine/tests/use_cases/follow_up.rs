@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
-use tollgate_domain::{Flow, ServiceReference, card::ProviderStatus, transaction::Dispute};
+use tollgate_domain::{
+    Flow, ServiceReference,
+    card::ProviderStatus,
+    transaction::{Dispute, DisputeReport},
+};
 
 use tollgate_engine::ports::ListedDispute;
 
@@ -136,8 +140,9 @@ fn listed(payment: &str, status: &str) -> ListedDispute {
         reason: None,
         amount: None,
         respond_by: None,
+        withdrawn: None,
     };
-    ListedDispute { payment: payment.to_owned(), dispute }
+    ListedDispute { payment: payment.to_owned(), report: DisputeReport { dispute, currency: None } }
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,7 +173,7 @@ async fn disputes_are_listed_once_a_day_and_those_of_others_leave_no_trace() {
     assert_eq!(world.store.timeline(world.environment, reference).await.unwrap().len(), timeline);
     for page in &mut world.providers.records().dispute_pages {
         for listed in page {
-            listed.dispute.status = "lost".to_owned();
+            listed.report.dispute.status = "lost".to_owned();
         }
     }
     sleep(A_DAY_LATER).await;

@@ -71,7 +71,7 @@ pub struct Identified {
 pub struct ListedDispute {
     /// The provider's name for the payment, which need not be one of ours.
     pub payment: String,
-    pub dispute: Dispute,
+    pub report: DisputeReport,
 }
 
 /// One page of an account's disputes.

@@ -100,8 +100,8 @@ impl Cards for ModelCards {
     ) -> Call<Option<DisputeReport>> {
         let dispute = |records: &mut Records, account| {
             let mut listed = records.dispute_pages.iter().flatten();
-            if let Some(listed) = listed.find(|listed| known == Some(&listed.dispute.id)) {
-                return Ok(Some(listed.dispute.clone()));
+            if let Some(listed) = listed.find(|listed| known == Some(&listed.report.dispute.id)) {
+                return Ok(Some(listed.report.clone()));
             }
             let page = records.pages.iter().find(|page| page.account == account && page.id == payment);
             Ok(page.and_then(dispute_report))
