@@ -26,6 +26,9 @@ const DISCARD_LIMIT: usize = 1024 * 1024;
 /// The most that a request's first line and headers may have, in bytes.
 pub(crate) const MAX_HEAD: usize = 32 * 1024;
 
+/// The most that is read at once: less than the parser's smallest buffer.
+const MAX_READ: usize = 8 * 1024 - 1;
+
 /// A connection's bytes.
 pub(crate) struct ConnectionStream<S, R> {
     stream: S,
@@ -128,9 +131,13 @@ where
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        self.saw(buffer.filled().get(before..).unwrap_or_default());
+        // The parser would double its buffer each time it is filled, and keep it for as long as the connection waits.
+        let space = buffer.initialize_unfilled_to(buffer.remaining().min(MAX_READ));
+        let mut part = ReadBuf::new(space);
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
+        self.saw(part.filled());
+        let read = part.filled().len();
+        buffer.advance(read);
         Poll::Ready(Ok(()))
     }
 }
