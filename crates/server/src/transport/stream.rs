@@ -202,8 +202,8 @@ impl<B: http_body::Body + Unpin> http_body::Body for ArrivingBody<B> {
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         match &polled {
-            Poll::Pending => self.line.activity().body_awaited(),
-            Poll::Ready(_) => self.line.activity().body_came(),
+            Poll::Pending => self.line.body_awaited(),
+            Poll::Ready(_) => self.line.body_came(),
         }
         polled
     }
@@ -231,7 +231,7 @@ impl AnswerBody {
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        self.line.activity().request_ended();
+        self.line.request_ended();
     }
 }
 
