@@ -112,7 +112,12 @@ impl BodyMeter {
         let counted = request.received.saturating_sub(FREE_BODY_BYTES);
         let more = counted.saturating_sub(request.counted);
         if more > 0 {
-            self.budget.held().take(self.address, request.is_known, more)?;
+            let taken = self.budget.held().take(self.address, request.is_known, more);
+            if taken.is_err() {
+                // What still comes is thrown away.
+                self.give_back(&mut request);
+                return taken;
+            }
             request.counted = counted;
         }
         Ok(())
@@ -133,7 +138,10 @@ impl BodyMeter {
 
     /// The request is answered or given up: nothing of it is held anymore.
     pub fn end(&self) {
-        let mut request = self.request();
+        self.give_back(&mut self.request());
+    }
+
+    fn give_back(&self, request: &mut MeteredRequest) {
         self.budget.held().give_back(self.address, request.is_known, request.counted);
         request.counted = 0;
         request.has_ended = true;
@@ -175,6 +183,7 @@ mod tests {
         let small = budget.meter(address(9));
         assert_eq!(small.take(FREE_BODY_BYTES), Ok(()), "what is small is never refused");
         assert_eq!(small.take(FREE_BODY_BYTES + 1), Err(NoRoomForBody));
+        assert_eq!(small.take(PIECE), Ok(()), "the rest of it is thrown away");
         let known = budget.meter(address(1));
         known.recognize();
         assert_eq!(known.take(16 * 1024 * 1024), Ok(()), "strangers do not take the room of others");

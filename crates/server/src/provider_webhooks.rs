@@ -49,7 +49,9 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
         .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
         .collect();
     let request = context.id.to_string();
-    let received = app.engine.receive_webhook(environment, &provider, &headers, &body, &request).await;
+    // In a box of its own: nothing is set aside for it while the body is awaited.
+    let receiving = app.engine.receive_webhook(environment, &provider, &headers, &body, &request);
+    let received = Box::pin(receiving).await;
     if let Err(reason @ (WebhookError::Missing | WebhookError::SignatureError(_))) = &received {
         log_rejection(&app, &context, environment, &provider, reason);
     }

@@ -120,6 +120,7 @@ fn waits(code: ErrorCode) -> bool {
     matches!(
         code,
         ErrorCode::RateLimited
+            | ErrorCode::ServerBusy
             | ErrorCode::ProviderUnavailable
             | ErrorCode::StoreUnavailable
             | ErrorCode::OutcomeUnknown

@@ -145,6 +145,8 @@ impl Described {
         self.body = Some(json!({"required": required, "content": {"application/json": content}}));
         let unreadable = [
             ErrorCode::InvalidBody,
+            ErrorCode::CardDataNotAllowed,
+            ErrorCode::ServerBusy,
             ErrorCode::RequestTimeout,
             ErrorCode::BodyTooLarge,
             ErrorCode::UnsupportedMediaType,
@@ -156,7 +158,12 @@ impl Described {
     pub(crate) fn takes_raw(mut self) -> Self {
         let content = json!({"schema": {"type": "object", "additionalProperties": true}});
         self.body = Some(json!({"required": true, "content": {"application/json": content}}));
-        self.fails(&[ErrorCode::InvalidBody, ErrorCode::RequestTimeout, ErrorCode::BodyTooLarge])
+        self.fails(&[
+            ErrorCode::InvalidBody,
+            ErrorCode::ServerBusy,
+            ErrorCode::RequestTimeout,
+            ErrorCode::BodyTooLarge,
+        ])
     }
 
     /// Takes these fields of a query or headers, which can be faulty.

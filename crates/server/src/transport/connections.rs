@@ -5,8 +5,8 @@ use std::{
     collections::{BTreeMap, HashMap},
     net::{IpAddr, Ipv6Addr},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        Arc, Mutex, MutexGuard, PoisonError, Weak,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
@@ -18,6 +18,9 @@ use tollgate_domain::address_range::AddressRange;
 /// The open connections, by the address they come from.
 pub(crate) struct Connections {
     most_per_address: usize,
+    /// How many may wait for a body at once: each holds what has arrived, and all that is needed to go on.
+    most_waiting: usize,
+    waiting: AtomicUsize,
     /// Proxies bring the connections of many clients, which are counted in all only.
     proxies: Vec<AddressRange>,
     table: Mutex<Table>,
@@ -37,6 +40,7 @@ pub(crate) struct OpenConnection {
     address: IpAddr,
     activity: Activity,
     evicted: Notify,
+    connections: Weak<Connections>,
 }
 
 /// A connection's place; it is free again once this is dropped.
@@ -46,8 +50,14 @@ pub(crate) struct ConnectionSlot {
 }
 
 impl Connections {
-    pub(crate) fn new(most_per_address: usize, proxies: Vec<AddressRange>, dropped: Counter) -> Arc<Self> {
-        Arc::new(Self { most_per_address, proxies, table: Mutex::default(), dropped })
+    pub(crate) fn new(
+        most_per_address: usize,
+        most_waiting: usize,
+        proxies: Vec<AddressRange>,
+        dropped: Counter,
+    ) -> Arc<Self> {
+        let (waiting, table) = (AtomicUsize::new(0), Mutex::default());
+        Arc::new(Self { most_per_address, most_waiting, waiting, proxies, table, dropped })
     }
 
     /// A place for a connection from this address, if need be that of another one from there without a complete request. `None`
@@ -63,8 +73,13 @@ impl Connections {
             self.dropped.inc();
             lines.remove(&dispensable(lines)?)?.evicted.notify_one();
         }
-        let line = OpenConnection { number, address, activity: Activity::default(), evicted: Notify::new() };
-        let line = Arc::new(line);
+        let line = Arc::new(OpenConnection {
+            number,
+            address,
+            activity: Activity::default(),
+            evicted: Notify::new(),
+            connections: Arc::downgrade(self),
+        });
         lines.insert(number, Arc::clone(&line));
         drop(table);
         Some(ConnectionSlot { connections: Arc::clone(self), line })
@@ -87,6 +102,19 @@ impl Connections {
         false
     }
 
+    /// Closes the connection that came first of those that wait for a body, of whoever has most of them.
+    fn close_waiting(&self) {
+        let mut table = self.table();
+        let waits = |line: &&Arc<OpenConnection>| line.activity.phase() == Phase::Body;
+        let most = table.by_address.values_mut().max_by_key(|lines| lines.values().filter(waits).count());
+        let Some(lines) = most else { return };
+        let first = lines.values().find(waits).map(|line| line.number);
+        if let Some(line) = first.and_then(|number| lines.remove(&number)) {
+            line.evicted.notify_one();
+            self.dropped.inc();
+        }
+    }
+
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -100,6 +128,9 @@ impl ConnectionSlot {
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
+        if self.line.activity.phase() == Phase::Body {
+            self.connections.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
         let mut table = self.connections.table();
         let Some(lines) = table.by_address.get_mut(&self.line.address) else { return };
         lines.remove(&self.line.number);
@@ -112,6 +143,37 @@ impl Drop for ConnectionSlot {
 impl OpenConnection {
     pub(crate) fn activity(&self) -> &Activity {
         &self.activity
+    }
+
+    /// More of a request's body is awaited.
+    pub(crate) fn body_awaited(&self) {
+        if !self.activity.body_awaited() {
+            return;
+        }
+        let Some(connections) = self.connections.upgrade() else { return };
+        if connections.waiting.fetch_add(1, Ordering::Relaxed) >= connections.most_waiting {
+            connections.close_waiting();
+        }
+    }
+
+    /// Some of a request's body has come.
+    pub(crate) fn body_came(&self) {
+        if self.activity.body_came() {
+            self.waits_no_longer();
+        }
+    }
+
+    /// The answer is made.
+    pub(crate) fn request_ended(&self) {
+        if self.activity.request_ended() == Phase::Body {
+            self.waits_no_longer();
+        }
+    }
+
+    fn waits_no_longer(&self) {
+        if let Some(connections) = self.connections.upgrade() {
+            connections.waiting.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// Returns once the connection's place is wanted for another one.
@@ -178,14 +240,14 @@ impl Activity {
         self.enter(Phase::Busy);
     }
 
-    /// More of the request's body is awaited. What is left of it after the answer changes nothing.
-    pub(crate) fn body_awaited(&self) {
-        self.change(Phase::Busy, Phase::Body);
+    /// More of the request's body is awaited. What is left of it after the answer changes nothing: false.
+    fn body_awaited(&self) -> bool {
+        self.change(Phase::Busy, Phase::Body)
     }
 
-    /// Some of the request's body has come.
-    pub(crate) fn body_came(&self) {
-        self.change(Phase::Body, Phase::Busy);
+    /// Some of the request's body has come; whether it was awaited.
+    fn body_came(&self) -> bool {
+        self.change(Phase::Body, Phase::Busy)
     }
 
     /// Whether a request is under way whose loss somebody would notice: one whose body is incomplete can be sent again.
@@ -197,9 +259,9 @@ impl Activity {
         }
     }
 
-    /// The answer is made.
-    pub(crate) fn request_ended(&self) {
-        self.enter(Phase::Idle);
+    /// The answer is made; what the connection was doing.
+    fn request_ended(&self) -> Phase {
+        self.enter(Phase::Idle)
     }
 
     /// All that was written so far is out.
@@ -220,18 +282,15 @@ impl Activity {
     }
 
     /// Only the connection's own task, and whoever reads a request's body, changes it.
-    fn enter(&self, phase: Phase) {
-        let seen = self.changes.load(Ordering::Relaxed);
-        self.changes.store(changed(seen, phase), Ordering::Relaxed);
+    fn enter(&self, phase: Phase) -> Phase {
+        let next = |seen| Some(changed(seen, phase));
+        let entered = self.changes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        phase_of(entered.unwrap_or_else(|seen| seen))
     }
 
-    fn change(&self, from: Phase, to: Phase) {
-        let seen = self.changes.load(Ordering::Relaxed);
-        if phase_of(seen) == from {
-            // Whoever was quicker has ended the request.
-            let _ =
-                self.changes.compare_exchange(seen, changed(seen, to), Ordering::Relaxed, Ordering::Relaxed);
-        }
+    fn change(&self, from: Phase, to: Phase) -> bool {
+        let next = |seen| (phase_of(seen) == from).then(|| changed(seen, to));
+        self.changes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).is_ok()
     }
 
     /// Returns once a request's head has not arrived within `head`, or the connection has been idle for `idle`; at the
@@ -305,7 +364,7 @@ mod tests {
 
     #[test]
     fn an_address_has_its_share_and_gives_up_what_it_can_do_without() {
-        let connections = Connections::new(3, Vec::new(), Counter::default());
+        let connections = Connections::new(3, 100, Vec::new(), Counter::default());
         let one: IpAddr = "192.0.2.1".parse().unwrap();
         let places: Vec<_> = (0..3).map(|_| connections.admit(one).unwrap()).collect();
         for place in &places {
@@ -314,7 +373,7 @@ mod tests {
         assert!(connections.admit(one).is_none(), "all three have a request under way");
         let other = connections.admit("192.0.2.2".parse().unwrap());
         assert!(other.is_some(), "another address has a share of its own");
-        places[1].line().activity().request_ended();
+        places[1].line().request_ended();
         let fourth = connections.admit(one).unwrap();
         fourth.line().activity().request_began();
         assert!(connections.admit(one).is_none(), "the idle one's place is taken");
@@ -324,33 +383,57 @@ mod tests {
 
     #[test]
     fn a_connection_that_waits_for_its_body_gives_up_its_place() {
-        let connections = Connections::new(2, Vec::new(), Counter::default());
+        let connections = Connections::new(2, 100, Vec::new(), Counter::default());
         let one: IpAddr = "192.0.2.1".parse().unwrap();
         let places: Vec<_> = (0..2).map(|_| connections.admit(one).unwrap()).collect();
         for place in &places {
             place.line().activity().request_began();
-            place.line().activity().body_awaited();
+            place.line().body_awaited();
         }
-        places[1].line().activity().body_came();
+        places[1].line().body_came();
         assert!(!places[0].line().activity().has_request() && places[1].line().activity().has_request());
         let third = connections.admit(one).unwrap();
         third.line().activity().request_began();
         assert!(connections.admit(one).is_none(), "both have their whole request");
-        let activity = places[1].line().activity();
-        activity.request_ended();
-        activity.body_awaited();
-        assert_eq!(activity.phase(), Phase::Idle, "what is left of a body after the answer changes nothing");
+        let line = places[1].line();
+        line.request_ended();
+        line.body_awaited();
+        assert_eq!(
+            line.activity().phase(),
+            Phase::Idle,
+            "what is left of a body after the answer changes nothing"
+        );
+        drop(places);
+        assert_eq!(connections.waiting.load(Ordering::Relaxed), 0);
+    }
+
+    #[test]
+    fn of_those_that_wait_for_a_body_the_first_goes_of_whoever_has_most() {
+        let connections = Connections::new(10, 3, Vec::new(), Counter::default());
+        let admit = |address: &str| connections.admit(address.parse().unwrap()).unwrap();
+        let places = ["192.0.2.9", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1"].map(admit);
+        let is_open = |place: &ConnectionSlot| {
+            let table = connections.table();
+            table.by_address[&place.line().address].contains_key(&place.line().number)
+        };
+        for place in &places {
+            place.line().activity().request_began();
+            place.line().body_awaited();
+        }
+        assert_eq!(places.each_ref().map(is_open), [true, false, false, true, true]);
+        drop(places);
+        assert_eq!(connections.waiting.load(Ordering::Relaxed), 0);
     }
 
     #[test]
     fn room_is_made_where_most_are_and_idle_ones_go_first() {
-        let connections = Connections::new(10, Vec::new(), Counter::default());
+        let connections = Connections::new(10, 100, Vec::new(), Counter::default());
         let admit = |address: &str| connections.admit(address.parse().unwrap()).unwrap();
         let alone = admit("192.0.2.9");
-        alone.line().activity().request_ended();
+        alone.line().request_ended();
         let places: Vec<_> = (0..3).map(|_| admit("192.0.2.1")).collect();
         places[0].line().activity().request_began();
-        places[2].line().activity().request_ended();
+        places[2].line().request_ended();
         let open = |address: &str| {
             let table = connections.table();
             table.by_address[&address.parse::<IpAddr>().unwrap()].keys().copied().collect::<Vec<_>>()

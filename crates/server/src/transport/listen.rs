@@ -37,6 +37,9 @@ const MAX_BUFFER: usize = 2 * MAX_HEAD;
 /// Browsers that came once by TLS come by nothing else for a year.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
+/// Of so many connections one may wait for the rest of a request's body. Those of honest callers wait for moments.
+const WAITING_SHARE: usize = 10;
+
 /// Operators are few, and must not be kept out by callers who are many.
 const MAX_ADMIN_CONNECTIONS: usize = 256;
 /// No address of theirs has more than a quarter of that.
@@ -281,7 +284,9 @@ impl Door {
     ) -> Self {
         let App { metrics, trusted_proxies, .. } = edge.app();
         let dropped = metrics.connections_dropped.clone();
-        let connections = Connections::new(limits.most_per_address, trusted_proxies.clone(), dropped);
+        let most_waiting = limits.most_connections.div_ceil(WAITING_SHARE);
+        let connections =
+            Connections::new(limits.most_per_address, most_waiting, trusted_proxies.clone(), dropped);
         let permits = Arc::new(Semaphore::new(limits.most_connections));
         Self { listener, tls, served_to, limits, permits, connections }
     }

@@ -26,6 +26,9 @@ const DISCARD_LIMIT: usize = 1024 * 1024;
 /// The most that a request's first line and headers may have, in bytes.
 pub(crate) const MAX_HEAD: usize = 32 * 1024;
 
+/// The most that is read at once: less than the parser's smallest buffer.
+const MAX_READ: usize = 8 * 1024 - 1;
+
 /// A connection's bytes.
 pub(crate) struct ConnectionStream<S, R> {
     stream: S,
@@ -128,9 +131,13 @@ where
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
-        self.saw(buffer.filled().get(before..).unwrap_or_default());
+        // The parser would double its buffer each time it is filled, and keep it for as long as the connection waits.
+        let space = buffer.initialize_unfilled_to(buffer.remaining().min(MAX_READ));
+        let mut part = ReadBuf::new(space);
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
+        self.saw(part.filled());
+        let read = part.filled().len();
+        buffer.advance(read);
         Poll::Ready(Ok(()))
     }
 }
@@ -195,8 +202,8 @@ impl<B: http_body::Body + Unpin> http_body::Body for ArrivingBody<B> {
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         match &polled {
-            Poll::Pending => self.line.activity().body_awaited(),
-            Poll::Ready(_) => self.line.activity().body_came(),
+            Poll::Pending => self.line.body_awaited(),
+            Poll::Ready(_) => self.line.body_came(),
         }
         polled
     }
@@ -224,7 +231,7 @@ impl AnswerBody {
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        self.line.activity().request_ended();
+        self.line.request_ended();
     }
 }
 

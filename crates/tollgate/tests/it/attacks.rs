@@ -312,6 +312,9 @@ fn card_numbers_are_neither_stored_nor_logged() {
     let environment = server.sandbox_path("");
     let admin_path = |rest: &str| format!("{environment}{rest}");
     let order = json!({"amountMinor": "1000", "currency": "USD"});
+    let prepared = server.sandbox_client("secretKey").post("/client/v1/payments", &order).data(201);
+    let reference = prepared["serviceReference"].as_str().unwrap();
+    let exception = reference.replacen("pay_", "exc_", 1);
     let with = |field: &str, value: Value| {
         let mut body = order.clone();
         body[field] = value;
@@ -331,7 +334,7 @@ fn card_numbers_are_neither_stored_nor_logged() {
         ("/client/v1/ach/transfers", with("accountName", NUMBER.into())),
         ("/client/v1/ach/transfers", with("description", NUMBER.into())),
         ("/client/v1/ach/transfers/preview", with("metadata", json!({"a": NUMBER}))),
-        ("/client/v1/transactions/pay_1/refunds", json!({"description": NUMBER})),
+        (&format!("/client/v1/transactions/{reference}/refunds"), json!({"description": NUMBER})),
     ];
     let client = client.map(|(path, body)| ("secretKey", path.to_owned(), body));
     let admin = [
@@ -339,8 +342,8 @@ fn card_numbers_are_neither_stored_nor_logged() {
         ("/admin/v1/users".to_owned(), json!({"name": NUMBER})),
         (admin_path("/keys"), json!({"kind": "secret", "name": NUMBER})),
         (admin_path("/event-endpoints"), json!({"description": NUMBER})),
-        (admin_path("/transactions/pay_1/refunds"), json!({"description": NUMBER})),
-        (admin_path("/exceptions/exc_1/resolve"), json!({"note": NUMBER})),
+        (admin_path(&format!("/transactions/{reference}/refunds")), json!({"description": NUMBER})),
+        (admin_path(&format!("/exceptions/{exception}/resolve")), json!({"note": NUMBER})),
     ];
     let admin = admin.map(|(path, body)| ("adminToken", path, body));
     for (credential, path, body) in client.into_iter().chain(admin) {

@@ -131,7 +131,9 @@ fn unfinished_webhooks_take_little_memory_and_payments_go_on() {
     let environment = server.sandbox_json()["environmentId"].as_str().unwrap().to_owned();
     let before = resident_kib(&server);
     let mut held = Vec::new();
-    for (address, provider) in [(2, "square"), (3, "square"), (4, "stripe"), (5, "nobody")] {
+    for (address, provider) in
+        [(2, "card_provider_a"), (3, "card_provider_b"), (4, "card_provider_a"), (5, "nobody")]
+    {
         let path = format!("/webhooks/v1/{environment}/{provider}");
         let from = [127, 0, 0, address];
         held.extend((0..EACH).map(|_| slow_post(from, server.address(), &path, 120_000, 110_000)));
