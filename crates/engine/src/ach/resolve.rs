@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use tokio::time::Instant;
 use tollgate_domain::{
     ServiceReference,
     approval::Approval,
@@ -93,14 +92,7 @@ impl Engine {
         let account = self.open_account(&transfer.order, sealed).await?;
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
-                // From here on it cannot be taken back or canceled unnoticed, and nobody else sends it.
-                let seen = Instant::now();
-                let mut update = TransferUpdate::of(self, transfer, None);
-                update.renew_lease();
-                let Some(transfer) = update.commit().await? else { return Ok(()) };
-                if !self.may_send_since(seen) {
-                    return Ok(());
-                }
+                let Some(transfer) = self.may_send(transfer, None).await? else { return Ok(()) };
                 failpoint!("resolver.before_send");
                 let mut call = self.send_transfer(provider, &transfer, &account).await;
                 failpoint!("resolver.after_send");
