@@ -63,8 +63,7 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             ("", "Preparation".to_owned(), with_failure(said, detail))
         }
         "webhook" => {
-            let said = format!("Received {} ({}).", text(detail, "type"), text(detail, "eventId"));
-            let mut said = vec![said];
+            let mut said = vec![format!("Received {} ({}).", text(detail, "type"), text(detail, "eventId"))];
             said.extend(optional(detail, "note"));
             ("cool", "Webhook".to_owned(), said)
         }
@@ -110,10 +109,7 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         "approval_required" => approval_required(detail),
         "approved" => ("cool", "Approved".to_owned(), vec![format!("By {}.", text(detail, "actor"))]),
         "denied" => ("bad", "Denied".to_owned(), vec![format!("By {}.", text(detail, "actor"))]),
-        "unanswered" => {
-            let said = vec![format!("{}. It is asked again.", capitalized(&text(detail, "reason")))];
-            ("warn", "The provider did not answer".to_owned(), said)
-        }
+        "unanswered" => ("warn", "The provider did not answer".to_owned(), vec![text(detail, "reason")]),
         "cancel_rejected" => {
             let said = "The provider can no longer cancel it; it goes on.".to_owned();
             ("warn", "Cancellation rejected".to_owned(), vec![said])

@@ -106,9 +106,7 @@ impl Engine {
                 update.renew_lease();
                 update.line(SENDING_AGAIN, json!({ "provider": &*provider.provider.name }));
                 let Some(transfer) = update.commit().await? else { return Ok(()) };
-                if !self.may_send_since(seen) {
-                    return Ok(());
-                }
+                let Some(transfer) = self.may_send(transfer, Some(seen)).await? else { return Ok(()) };
                 failpoint!("resolver.before_send");
                 let mut call = self.send_transfer(provider, &transfer, &account).await;
                 failpoint!("resolver.after_send");

@@ -26,11 +26,30 @@ use crate::{
 pub(super) const IN_PROGRESS_MAX: Duration = Duration::from_mins(10);
 
 impl Engine {
-    /// Whether what was committed at `seen`, or later, is so new that a transfer may be sent because of it. A send that begins in
-    /// time has ended when the lease does, and long enough before for the provider to have carried it out: whoever is to
-    /// decide that it was never sent waits for a lease and asks then.
-    pub(super) fn may_send_since(&self, seen: Instant) -> bool {
-        seen.elapsed() <= self.options.resolver.lease / 4
+    /// Makes sure that nobody else sends a transfer or decides that it is not to be sent: `seen` is the beginning of the commit that
+    /// said so last, if there was one. A send that begins within a quarter of a lease of it has ended when the lease does,
+    /// and long enough before for the provider to have carried it out: whoever decides that it was never sent waits for a
+    /// lease and asks then. `None` if somebody else was at it, or the store is too slow.
+    pub(super) async fn may_send(
+        &self,
+        transfer: Transfer,
+        seen: Option<Instant>,
+    ) -> Result<Option<Transfer>, StoreError> {
+        let (mut transfer, mut seen) = (transfer, seen);
+        for _ in 0..MAX_ROUNDS {
+            if transfer.progress.cancel_requested_at.is_some() {
+                return Ok(None);
+            }
+            if seen.is_some_and(|seen| seen.elapsed() <= self.options.resolver.lease / 4) {
+                return Ok(Some(transfer));
+            }
+            seen = Some(Instant::now());
+            let mut update = TransferUpdate::of(self, transfer, None);
+            update.renew_lease();
+            let Some(renewed) = update.commit().await? else { return Ok(None) };
+            transfer = renewed;
+        }
+        Ok(None)
     }
 
     /// Sends a transfer. A provider that has no money for it, or whose state does not allow it, may still have taken an

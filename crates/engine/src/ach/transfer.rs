@@ -159,10 +159,10 @@ impl Engine {
                 return TransferCreated { transfer: announced.unwrap_or(transfer), replayed: false }
                     .unless_rejected();
             }
-            if !self.may_send_since(seen) || transfer.progress.cancel_requested_at.is_some() {
-                // The store took so long that somebody else may have decided about it: the resolver looks first.
+            let Ok(Some(transfer)) = self.may_send(transfer.clone(), Some(seen)).await else {
+                // It is recorded, and the resolver sends it unless somebody has decided otherwise.
                 return TransferCreated { transfer, replayed: false }.unless_rejected();
-            }
+            };
             failpoint!("transfer.before_send");
             let call = self.send_transfer(&provider, &transfer, &request.bank.account).await;
             failpoint!("transfer.after_send");
