@@ -104,6 +104,8 @@ fn check_all_readable(server: &Server, tenant: &Tenant, key: &str) {
         sole_marker(&document.to_string()).unwrap();
     }
     quoted_marker(&mut server.client(key));
+    let audit = admin.get("/admin/v1/audit").data(200);
+    assert_eq!(audit["auditLog"]["problem"], Value::Null, "the chain's key is not the master key's own");
 }
 
 fn rotate(start: impl Fn() -> Start) {
