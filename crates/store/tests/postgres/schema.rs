@@ -1,8 +1,13 @@
 //! Migrations.
 
-use tollgate_store::{OpenError, Options, postgres::PostgresStore};
+use tollgate_engine::ports::InspectionStore as _;
+use tollgate_store::{
+    OpenError, Options,
+    conformance::at,
+    postgres::{PostgresSettings, PostgresStore},
+};
 
-use crate::server::{settings, with_empty_database};
+use crate::server::{settings, with_database, with_empty_database};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_nodes_may_start_at_once() {
@@ -61,6 +66,21 @@ async fn a_user_without_rights_to_create_can_serve() {
         let sql = format!("DROP OWNED BY {user}; DROP ROLE {user}");
         database.kill_sessions().await;
         database.stranger.batch_execute(&sql).await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_node_of_a_database_says_where_it_is_reached() {
+    with_database(async |database| {
+        let open = async |url: &str| {
+            let settings = PostgresSettings { node_url: Some(url.to_owned()), ..settings() };
+            PostgresStore::open(&database.url(), &settings).await.unwrap()
+        };
+        let (one, _two) = (open("https://one.example").await, open("https://two.example").await);
+        let mut found = one.diagnose(at(0)).await.unwrap().node_urls;
+        found.sort();
+        assert_eq!(found, ["https://one.example", "https://two.example"]);
     })
     .await;
 }
