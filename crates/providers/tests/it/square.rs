@@ -422,8 +422,8 @@ async fn disputes_are_listed_state_by_state_and_page_by_page() {
     payments.sort();
     disputed.sort();
     assert_eq!(payments, disputed);
-    let closed = found.iter().find(|listed| listed.dispute.id == ids[7]).unwrap();
-    assert_eq!(closed.dispute.status, "LOST");
+    let closed = found.iter().find(|listed| listed.report.dispute.id == ids[7]).unwrap();
+    assert_eq!(closed.report.dispute.status, "LOST");
 
     // One more, and the first state has two pages.
     let paid = cards.charge(&world.square, &order(Flow::PaymentComponent), &charge(1, OK)).await;
