@@ -290,8 +290,8 @@ export interface Payment {
   totalDebitMinor: MinorUnits;
   /** The payment's stable reference: `pay_…` or `ach_…`. Store it. */
   serviceReference: string;
-  /** How it stands. */
-  status: PreparationStatus;
+  /** The preparation's until somebody pays, then the transaction's. */
+  status: PaymentStatus;
   /** What the fee was computed for. */
   fee: Fee;
   /** The currency, as an ISO 4217 code. */
@@ -312,6 +312,8 @@ export interface Payment {
   preparedAt: Moment | null;
   /** Until when it can be paid. */
   expiresAt: Moment;
+  /** What was made for the customer to pay, whatever was paid. */
+  preparation: Preparation;
   /** Which of the two card flows. */
   flow: Flow;
   /** What it is for, in your words. */
@@ -378,10 +380,18 @@ export interface PaymentRequest {
   cancelUrl?: ReturnUrlInput | null;
 }
 
+export type PaymentStatus = "preparing" | "prepared" | "refused" | "withdrawn" | "expired" | "pending" | "processing" | "authorized" | "succeeded" | "failed" | "canceled" | "refunded";
+
 export type PendingAction = "capture" | "void" | "cancel";
 
 /** E.164 or national format, separators allowed. */
 export type PhoneInput = string;
+
+/** What was made for the customer to pay, whatever was paid. */
+export interface Preparation {
+  /** How it stands. */
+  status: PreparationStatus;
+}
 
 export type PreparationStatus = "preparing" | "prepared" | "refused" | "withdrawn" | "expired";
 
@@ -399,8 +409,8 @@ export interface PreparedPayment {
   totalDebitMinor: MinorUnits;
   /** The payment's stable reference: `pay_…` or `ach_…`. Store it. */
   serviceReference: string;
-  /** How it stands. */
-  status: PreparationStatus;
+  /** The preparation's until somebody pays, then the transaction's. */
+  status: PaymentStatus;
   /** What the fee was computed for. */
   fee: Fee;
   /** The currency, as an ISO 4217 code. */

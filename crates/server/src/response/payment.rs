@@ -197,6 +197,7 @@ pub(crate) struct PaymentResponse<'a> {
 pub(crate) struct PaymentReadResponse<'a> {
     #[serde(flatten)]
     payment: PaymentResponse<'a>,
+    /// What was made for the customer to pay, whatever was paid.
     preparation: PreparationResponse,
     #[schema(value_type = words::Flow)]
     flow: &'static str,

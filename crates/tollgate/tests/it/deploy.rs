@@ -9,11 +9,12 @@ use crate::support::{Start, python};
 const DEPLOY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../deploy");
 
 /// Findings about settings and machines, which change with a deployment and are for `tollgate doctor` after it.
-const WITHOUT_ALERT: [&str; 11] = [
+const WITHOUT_ALERT: &[&str] = &[
     "address",
     "disk",
     "durability",
     "environments",
+    "erasure",
     "fees",
     "keys",
     "live check",

@@ -234,8 +234,8 @@ class Payment(TypedDict):
     "Principal and fee together: what is charged, or taken from the wallet."
     serviceReference: str
     "The payment's stable reference: `pay_…` or `ach_…`. Store it."
-    status: PreparationStatus
-    "How it stands."
+    status: PaymentStatus
+    "The preparation's until somebody pays, then the transaction's."
     fee: Fee
     "What the fee was computed for."
     currency: CurrencyCode
@@ -256,6 +256,8 @@ class Payment(TypedDict):
     "When the provider had it; null before that."
     expiresAt: Moment
     "Until when it can be paid."
+    preparation: Preparation
+    "What was made for the customer to pay, whatever was paid."
     flow: Flow
     "Which of the two card flows."
     description: str | None
@@ -320,6 +322,13 @@ class PaymentRequest(TypedDict):
     "Hosted checkout only: where the customer goes without having paid."
 
 
+class Preparation(TypedDict):
+    "What was made for the customer to pay, whatever was paid."
+
+    status: PreparationStatus
+    "How it stands."
+
+
 class PreparedPayment(TypedDict):
     "What every answer about a preparation has."
 
@@ -335,8 +344,8 @@ class PreparedPayment(TypedDict):
     "Principal and fee together: what is charged, or taken from the wallet."
     serviceReference: str
     "The payment's stable reference: `pay_…` or `ach_…`. Store it."
-    status: PreparationStatus
-    "How it stands."
+    status: PaymentStatus
+    "The preparation's until somebody pays, then the transaction's."
     fee: Fee
     "What the fee was computed for."
     currency: CurrencyCode
@@ -898,6 +907,7 @@ MinorUnits: TypeAlias = str
 # RFC 3339, in UTC, with milliseconds.
 Moment: TypeAlias = str
 PaymentMethod: TypeAlias = Literal['web_card', 'ach']
+PaymentStatus: TypeAlias = Literal['preparing', 'prepared', 'refused', 'withdrawn', 'expired', 'pending', 'processing', 'authorized', 'succeeded', 'failed', 'canceled', 'refunded']
 PendingAction: TypeAlias = Literal['capture', 'void', 'cancel']
 # E.164 or national format, separators allowed.
 PhoneInput: TypeAlias = str
