@@ -353,6 +353,8 @@ export interface PaymentElementConfirmation {
 }
 
 export interface PaymentEventData {
+  /** The payment's: what is told with a lower one than you know is older than what you know. */
+  revision: number;
   /** The preparation, as it was at that moment. */
   payment: Payment;
 }
@@ -511,6 +513,8 @@ export interface Refund {
 }
 
 export interface RefundEventData {
+  /** The payment's: what is told with a lower one than you know is older than what you know. */
+  revision: number;
   /** The transaction, as it was at that moment. */
   transaction: Transaction;
   /** The refund, as it was at that moment. */
@@ -629,6 +633,8 @@ export interface Transaction {
   totalDebitMinor: MinorUnits;
   /** The payment's stable reference: `pay_…` or `ach_…`. Store it. */
   serviceReference: string;
+  /** Rises with every change of the payment: of two answers or events, the one with the higher number is the later one. */
+  revision: number;
   /** How it stands. */
   status: TransactionStatus;
   /** What was authorized, of a payment that is captured by hand. */
@@ -668,6 +674,8 @@ export interface Transaction {
 }
 
 export interface TransactionEventData {
+  /** The payment's: what is told with a lower one than you know is older than what you know. */
+  revision: number;
   /** The transaction, as it was at that moment. */
   transaction: Transaction;
 }
@@ -719,6 +727,8 @@ export interface TransactionRead {
   totalDebitMinor: MinorUnits;
   /** The payment's stable reference: `pay_…` or `ach_…`. Store it. */
   serviceReference: string;
+  /** Rises with every change of the payment: of two answers or events, the one with the higher number is the later one. */
+  revision: number;
   /** How it stands. */
   status: TransactionStatus;
   /** What was authorized, of a payment that is captured by hand. */

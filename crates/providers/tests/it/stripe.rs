@@ -376,7 +376,8 @@ async fn what_a_dispute_has_taken_is_read_from_its_balance_transactions() {
         let made = world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), body).await;
         (id, made["id"].as_str().unwrap().to_owned())
     };
-    let read = async |id: &str| cards.dispute(&world.stripe, id, None).await.outcome.unwrap().unwrap().dispute;
+    let read =
+        async |id: &str| cards.dispute(&world.stripe, id, None).await.outcome.unwrap().unwrap().dispute;
     for (body, withdrawn, stage) in [
         (json!({ "status": "prevented" }), 0, DisputeStage::Returned),
         (json!({ "status": "prevented", "withdraws": true }), 2_000, DisputeStage::Lost),

@@ -297,6 +297,8 @@ class PaymentElementConfirmation(TypedDict):
 
 
 class PaymentEventData(TypedDict):
+    revision: int
+    "The payment's: what is told with a lower one than you know is older than what you know."
     payment: Payment
     "The preparation, as it was at that moment."
 
@@ -445,6 +447,8 @@ class Refund(TypedDict):
 
 
 class RefundEventData(TypedDict):
+    revision: int
+    "The payment's: what is told with a lower one than you know is older than what you know."
     transaction: Transaction
     "The transaction, as it was at that moment."
     refund: Refund
@@ -541,6 +545,8 @@ class Transaction(TypedDict):
     "Principal and fee together: what is charged, or taken from the wallet."
     serviceReference: str
     "The payment's stable reference: `pay_…` or `ach_…`. Store it."
+    revision: int
+    "Rises with every change of the payment: of two answers or events, the one with the higher number is the later one."
     status: TransactionStatus
     "How it stands."
     authorized: Amounts | None
@@ -580,6 +586,8 @@ class Transaction(TypedDict):
 
 
 class TransactionEventData(TypedDict):
+    revision: int
+    "The payment's: what is told with a lower one than you know is older than what you know."
     transaction: Transaction
     "The transaction, as it was at that moment."
 
@@ -632,6 +640,8 @@ class TransactionRead(TypedDict):
     "Principal and fee together: what is charged, or taken from the wallet."
     serviceReference: str
     "The payment's stable reference: `pay_…` or `ach_…`. Store it."
+    revision: int
+    "Rises with every change of the payment: of two answers or events, the one with the higher number is the later one."
     status: TransactionStatus
     "How it stands."
     authorized: Amounts | None
