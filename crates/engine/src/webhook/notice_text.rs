@@ -111,6 +111,7 @@ mod tests {
                 currency: Some("USD".to_owned()),
             }),
             names_only: Some("dp_1".to_owned()),
+            account: Some("acct_1".to_owned()),
             is_creation: true,
             taken_back: Some("unreconciled".to_owned()),
             is_ping: false,

@@ -109,7 +109,9 @@ impl World {
     /// Another node that decides by this clock.
     pub(crate) async fn other_node(&self, clock: Arc<dyn Clock>) -> Arc<Engine> {
         let key = self.key.borrow().clone();
-        let other = start_by(clock, &self.store, &self.providers, &self.faults, &self.clock, &key).await;
+        let other =
+            start_by((clock, PUBLIC_URL), &self.store, &self.providers, &self.faults, &self.clock, &key)
+                .await;
         other.unwrap().engine
     }
 
@@ -277,11 +279,11 @@ async fn start(
     key: &MasterKey,
     public_url: &str,
 ) -> Result<Process, StartError> {
-    start_by(Arc::new(clock.clone()), store, providers, faults, clock, key).await
+    start_by((Arc::new(clock.clone()), public_url), store, providers, faults, clock, key).await
 }
 
 async fn start_by(
-    own_clock: Arc<dyn Clock>,
+    (own_clock, public_url): (Arc<dyn Clock>, &str),
     store: &Arc<dyn Store>,
     providers: &Providers,
     faults: &Arc<Faults>,
