@@ -55,7 +55,7 @@ fn a_preparation_says_which_permission_the_key_lacks() {
     scene.use_restricted_key(&["rak_charge_write", "rak_checkout_session_write"]);
     let answer = scene.shop.try_prepare(Flow::Component, Wire::Stripe);
     assert_eq!(answer.failure(503), "provider_not_configured");
-    let message = answer.json()["error"]["message"].as_str().unwrap().to_owned();
+    let message = answer.json()["message"].as_str().unwrap().to_owned();
     assert!(message.contains("an operator must add `permission rak_payment_intent_write"), "{message}");
     // A hosted page needs no more than sessions.
     let prepared = scene.shop.prepare(Flow::Hosted, Wire::Stripe);
