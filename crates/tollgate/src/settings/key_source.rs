@@ -131,7 +131,7 @@ fn output_of(child: &mut Child, program: &str, until: Instant) -> Result<Vec<u8>
 mod tests {
     use super::*;
 
-    const LONG: Duration = Duration::from_secs(60);
+    const LONG: Duration = Duration::from_mins(1);
 
     #[test]
     fn a_command_prints_the_key() {
