@@ -101,7 +101,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("key_revoke", Operator, 200, ""),
     ("config_read", Viewer, 200, ""),
     ("config_replace", Operator, 200, ""),
-    ("config_validate", Viewer, 200, ""),
+    ("config_validate", Operator, 200, ""),
     ("config_history", Viewer, 200, ""),
     ("config_version_read", Viewer, 200, ""),
     ("quote_explain", Viewer, 200, ""),
