@@ -207,10 +207,7 @@ fn read_forwarded(node: &Node<'_>, errors: &mut ValidationErrors) -> Vec<String>
         if key.to_ascii_lowercase().starts_with(OWN_METADATA) {
             item.fault(errors, "must not begin with `tollgate_`: such names are kept for this service");
         } else if key.contains(['[', ']']) || key.chars().any(char::is_control) {
-            item.fault(
-                errors,
-                "must not contain square brackets or control characters: providers refuse them",
-            );
+            item.fault(errors, "must not contain brackets or control characters: providers refuse them");
         } else if keys.iter().any(|known| known == key) {
             item.fault(errors, "is listed twice");
         } else {

@@ -9,6 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 use tollgate_domain::{
+    Timestamp,
     id::{OrganizationId, TokenId, UserId},
     people::{Access, Identity, Role, SignOnSubject, User, UserToken},
     tenant::Organization,
@@ -282,16 +283,26 @@ impl Engine {
         lifetime: Duration,
         origin: &Origin,
     ) -> Result<NewUserToken, UserError> {
-        let issued = issue_personal_token()?;
         let now = self.clock.now();
+        self.issue_personal_token_until(user, name, (now, now.saturating_add(lifetime)), origin).await
+    }
+
+    async fn issue_personal_token_until(
+        &self,
+        user: UserId,
+        name: String,
+        (created_at, expires_at): (Timestamp, Timestamp),
+        origin: &Origin,
+    ) -> Result<NewUserToken, UserError> {
+        let issued = issue_personal_token()?;
         let record = UserToken {
             id: self.new_id(TokenId::new)?,
             user,
             name,
             digest: issued.digest.to_bytes(),
             last_four: issued.last_four,
-            created_at: now,
-            expires_at: now.saturating_add(lifetime),
+            created_at,
+            expires_at,
             revoked_at: None,
             last_used_at: None,
             issuers: origin.people.clone(),
@@ -330,10 +341,11 @@ impl Engine {
         let now = self.clock.now();
         let used = token.and_then(|token| {
             let snapshot = self.directory.snapshot();
-            snapshot.personal_token_of_id(token, now).map(|token| token.expires_at().since(now))
+            snapshot.personal_token_of_id(token, now).map(LiveToken::expires_at)
         });
-        let lifetime = used.map_or(lifetime, |left| lifetime.min(left));
-        self.issue_user_token(user.id, name, lifetime, origin).await
+        let asked = now.saturating_add(lifetime);
+        let expires_at = used.map_or(asked, |end| asked.min(end));
+        self.issue_personal_token_until(user.id, name, (now, expires_at), origin).await
     }
 
     /// Revokes one of somebody's own tokens.

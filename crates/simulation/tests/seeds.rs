@@ -7,7 +7,7 @@ use std::process::Command;
 use tollgate_simulation::{fresh_seed, run, run_all};
 
 /// How many seeds are run, unless `TOLLGATE_SIMULATION_SEEDS` says otherwise; `TOLLGATE_SIMULATION_FROM` is the first.
-const SEEDS: u64 = 200;
+const SEEDS: u64 = 80;
 
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())

@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Send the customer there. Pay with 4242 4242 4242 4242, any later date, any code.
     println!("{}", prepared["checkoutUrl"]);
 
-    // `prepared` until somebody paid; its `transaction` is null as long.
+    // `prepared` until somebody pays; then `status` is the transaction's, which is null before.
     let reference = prepared["serviceReference"].as_str().ok_or("no reference")?;
     let payment = call(&format!("/client/v1/payments/{reference}"), None)?;
     println!("{} {}", payment["status"], payment["transaction"]);

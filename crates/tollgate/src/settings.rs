@@ -251,7 +251,7 @@ impl ServerSettings {
 
     /// What opens the metrics, if anything but the place they are asked for at does.
     pub(crate) fn metrics_token(&self) -> Result<Option<AdminToken>, Failure> {
-        let token = self.metrics_token.as_ref().map(AdminToken::from_setting).transpose();
+        let token = self.metrics_token.as_ref().map(AdminToken::from_weak_setting).transpose();
         token.map_err(|error| Failure::new(format!("TOLLGATE_METRICS_TOKEN: {error}")))
     }
 

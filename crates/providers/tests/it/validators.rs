@@ -33,8 +33,7 @@ use tollgate_vault::Secret;
 use crate::child::{Running, installed, place, run};
 use crate::offered::Offered as _;
 use crate::support::{
-    charge, hold_action, manual_order, now, order, refused, send, square_at, start_with, stripe_at,
-    stripe_with,
+    charge, hold_action, manual_order, now, order, refused, send, square_at, start_with, stripe_with,
 };
 
 const PACKAGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/validators/package.json");
@@ -220,7 +219,9 @@ async fn every_stripe_request_fits_the_published_document() {
     let validator = tokio::task::spawn_blocking(move || steady(&documents)).await.unwrap();
     let world = start_with(patient()).await;
     let (judge, address) = Judge::sit(validator.origin(), format!("{}/stripe", world.origin)).await;
-    let (cards, provider) = (world.stripe_cards(), stripe_at(&address));
+    let cards = world.stripe_cards();
+    // The document at hand is older than what the newest versions changed; those are judged by the library's types.
+    let provider = stripe_with(&address, &json!({ "apiVersion": "2026-08-26.dahlia" }));
     let options = json!({ "paymentMethods": ["card", "link", "klarna"], "receiptEmail": true,
         "statementDescriptorSuffix": "TICKETS", "apiVersion": "2025-09-30.clover", "account": "acct_1SimulatedShop" });
     let full = stripe_with(&address, &options);

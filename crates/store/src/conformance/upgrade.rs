@@ -79,6 +79,7 @@ pub const UNDO: &str = "ALTER TABLE transfers DROP COLUMN timeline;
      DROP TABLE customer_tokens;
      DROP TABLE provider_checks;
      DROP TABLE credential_accounts;
+     DROP TABLE erasure_wishes;
      DROP TABLE refunds;
      DROP TABLE hold_actions;
      ALTER TABLE card_payments DROP COLUMN capture;

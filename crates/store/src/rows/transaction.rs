@@ -18,11 +18,11 @@ macro_rules! transaction_columns {
         "t.environment_id, t.method, t.reference, t.provider, t.channel, t.currency, t.principal_minor,
          t.platform_fee_minor, t.organization_fee_minor, t.fee_minor, t.total_debit_minor, t.fee_layers,
          t.description, t.metadata,
-         CASE t.method WHEN 'ach' THEN (
+         coalesce(CASE t.method WHEN 'ach' THEN (
              SELECT f.revision FROM transfers f WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id
          ) ELSE (
              SELECT p.revision FROM card_payments p WHERE p.environment_id = t.environment_id AND p.id = t.reference
-         ) END AS revision, t.id, t.created_at, t.updated_at, t.status, t.provider_reference,
+         ) END, 0) AS revision, t.id, t.created_at, t.updated_at, t.status, t.provider_reference,
          t.failure_code, t.failure_message, t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason,
          t.dispute_amount_minor, t.dispute_respond_by, t.hold"
     };

@@ -284,20 +284,25 @@ fn events_are_listed_completely_in_slices_of_any_size(kind: StoreKind) {
             });
         }
     });
-    let whole = shop.admin().get(&shop.path("/provider-events?limit=200")).data(200)["items"].clone();
-    assert_eq!(whole.as_array().unwrap().len(), EVENTS);
+    // Beside them may be what the server has itself look for once a day.
+    let told = |data: &Value| -> Vec<Value> {
+        let items = data["items"].as_array().unwrap().iter();
+        items.filter(|item| item["type"] == "told.nothing").cloned().collect()
+    };
+    let whole = told(&shop.admin().get(&shop.path("/provider-events?limit=200")).data(200));
+    assert_eq!(whole.len(), EVENTS);
     for limit in [1, 2, 5, 23] {
         let (mut found, mut cursor) = (Vec::new(), String::new());
         while found.len() <= EVENTS {
             let data =
                 shop.admin().get(&shop.path(&format!("/provider-events?limit={limit}{cursor}"))).data(200);
-            found.extend(data["items"].as_array().unwrap().iter().cloned());
+            found.extend(told(&data));
             match data["nextCursor"].as_str() {
                 Some(next) => cursor = format!("&before={next}"),
                 None => break,
             }
         }
-        assert_eq!(json!(found), whole, "in slices of {limit}");
+        assert_eq!(found, whole, "in slices of {limit}");
     }
     // The address a provider is told is the one whose signatures are checked.
     let providers = shop.admin().get(&shop.path("/providers")).data(200)["items"].clone();

@@ -79,8 +79,9 @@ fn check_transaction(found: &Value, prepared: &Prepared, wire: Wire, status: &st
     if status != "pending" {
         assert!(found["providerReference"].as_str().is_some_and(|id| !id.is_empty()), "{found:#}");
     }
+    assert!(found["revision"].as_u64().is_some_and(|revision| revision > 0), "{found:#}");
     let expected = merged(&[
-        json!({"serviceReference": prepared.reference, "status": status}),
+        json!({"serviceReference": prepared.reference, "revision": found["revision"], "status": status}),
         amounts(),
         json!({
             "currency": "USD", "paymentMethod": "web_card", "provider": wire.provider(), "channel": "web_card",

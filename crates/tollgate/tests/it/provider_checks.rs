@@ -273,7 +273,7 @@ fn mistakes() -> Vec<(&'static str, &'static str, Mistake, &'static [&'static st
             STRIPE,
             "restricted key that may not read disputes",
             AtProvider(|scene| scene.use_restricted_key(&["rak_charge_write", "rak_checkout_session_write"])),
-            &["account", "permissions", "webhook_endpoint"],
+            &["account", "permissions", "preparation", "webhook_endpoint"],
         ),
         (
             STRIPE,

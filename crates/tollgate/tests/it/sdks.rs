@@ -130,13 +130,17 @@ pub fn compile_typescript(folder: &Path, programs: &[PathBuf]) {
 
 /// A Python environment that has the package.
 pub fn python() -> PathBuf {
-    kept("sdk-python", &["python/src", "python/pyproject.toml", "python/tests/requirements.txt"], |place| {
-        run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(place));
-        run(Command::new(place.join("bin/python"))
-            .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
-            .args(["-r", &format!("{SDK}/python/tests/requirements.txt")])
-            .arg(format!("{SDK}/python")));
-    })
+    kept(
+        "tollgate-sdk-python",
+        &["python/src", "python/pyproject.toml", "python/tests/requirements.txt"],
+        |place| {
+            run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(place));
+            run(Command::new(place.join("bin/python"))
+                .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"])
+                .args(["-r", &format!("{SDK}/python/tests/requirements.txt")])
+                .arg(format!("{SDK}/python")));
+        },
+    )
 }
 
 /// A folder that is made once, and again when what it is made of has changed.

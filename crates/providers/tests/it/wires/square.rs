@@ -104,6 +104,11 @@ async fn give_back_and_dispute(recorded: &Recorded) {
     recorded.drive(&format!("payments/{paid}/refund"), json!({ "amount": 100, "reason": "Dashboard" })).await;
     cards.refund(&world.square, &order, &paid, &refund(2, 9_000, 0)).await.outcome.unwrap_err();
     cards.read(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
+    // More refunds than a payment names are listed.
+    for _ in 0..101 {
+        recorded.drive(&format!("payments/{paid}/refund"), json!({ "amount": 10 })).await;
+    }
+    cards.read(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
     for status in ["won", "lost", "accepted"] {
         let order = crate::support::order(Flow::PaymentComponent);
         let paid =

@@ -305,8 +305,9 @@ fn a_token_that_has_ended_still_repeats(on: On) {
     desk.assert_books(Desk::FUNDS);
 }
 
-/// Numbers count as they are written: what differs beyond a floating-point number's reach is another request.
-fn numbers_are_compared_as_they_are_written(on: On) {
+/// Numbers count by their exact value: what differs beyond a floating-point number's reach is another request, and another way
+/// to write the same number is the same one.
+fn numbers_are_compared_by_their_exact_value(on: On) {
     let world = BankWorld::start_without_looks(on);
     let desk = &world.desk;
     let send = |key: &str, field: &str, number: &str| {
@@ -316,14 +317,16 @@ fn numbers_are_compared_as_they_are_written(on: On) {
         let headers = [("content-type", "application/json")];
         desk.client().send("POST", crate::support::TRANSFERS, &headers, text.as_bytes())
     };
-    for (field, one, others) in [
-        ("metadata", "1.0", &["1", "1.00", "1e0"][..]),
-        ("metadata", "9007199254740993", &["9007199254740992", "9007199254740993.0"]),
-        ("remittanceData", "18446744073709551617", &["18446744073709551616"]),
+    for (field, one, same, others) in [
+        ("metadata", "1.0", &["1", "1.00", "1e0"][..], &["1.1"][..]),
+        ("metadata", "9007199254740993", &["9007199254740993.0"], &["9007199254740992"]),
+        ("remittanceData", "18446744073709551617", &[], &["18446744073709551616"]),
     ] {
         let key = format!("{field} with {one}");
         send(&key, field, one).data(201);
-        send(&key, field, one).data(200);
+        for same in [one].iter().chain(same) {
+            send(&key, field, same).data(200);
+        }
         for other in others {
             let answer = send(&key, field, other);
             assert_eq!(answer.failure(409), "idempotency_conflict", "{one} and {other}");
@@ -415,6 +418,6 @@ on_each_store! {
     what_was_made_is_told_whatever_changed_since
     a_refused_transfer_stays_refused
     a_token_that_has_ended_still_repeats
-    numbers_are_compared_as_they_are_written
+    numbers_are_compared_by_their_exact_value
     fees_are_those_of_the_preview
 }

@@ -166,7 +166,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("doctor", Viewer, 200, ""),
     ("health", Open, 200, ""),
     ("ready", Open, 200, ""),
-    ("metrics", Open, 200, ""),
+    // Behind a proxy they need a token of their own.
+    ("metrics", Open, 401, "unauthenticated"),
     ("openapi", Open, 200, ""),
     ("docs", Open, 200, ""),
     ("docs_script", Open, 200, ""),

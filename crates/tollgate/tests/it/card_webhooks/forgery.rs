@@ -282,5 +282,12 @@ fn ten_thousand_forgeries_and_replays_change_nothing(kind: StoreKind) {
     println!("{tally:#?}");
     assert_eq!(tally.len(), TRICKS.len(), "a trick was never played");
     assert_eq!(json!([everything(&world.shop), everything(&other)]), before, "something changed");
-    assert_eq!(world.simulator.state()["calls"], calls, "a provider was asked because of it");
+    let calls_since = without_daily_lists(world.simulator.state()["calls"].clone());
+    assert_eq!(calls_since, without_daily_lists(calls), "a provider was asked because of it");
+}
+
+/// Disputes are listed once a day, whoever writes to us.
+fn without_daily_lists(mut calls: Value) -> Value {
+    calls.as_object_mut().unwrap().shift_remove("square.disputes.list");
+    calls
 }

@@ -18,8 +18,10 @@ on_both_stores! {
 fn read_back(prepared: &Value, flow: &str, wire: Wire, transaction: &Value) -> Value {
     let mut expected = prepared.clone();
     expected.as_object_mut().unwrap().remove("component");
+    let status = if transaction.is_null() { &prepared["status"] } else { &transaction["status"] };
     let more = json!({
-        "flow": flow, "description": null, "metadata": {"wire": wire.name()}, "transaction": transaction,
+        "status": status, "preparation": {"status": prepared["status"]}, "flow": flow, "description": null,
+        "metadata": {"wire": wire.name()}, "transaction": transaction,
     });
     merged(&[expected, more])
 }
