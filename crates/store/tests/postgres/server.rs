@@ -61,7 +61,7 @@ async fn template() -> &'static str {
             let admin = connect(&server_url()).await;
             admin.batch_execute(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await.unwrap();
             create(&admin, &name, "template0").await;
-            PostgresStore::open(&url_of(&name).parse().unwrap(), &settings()).await.unwrap();
+            PostgresStore::open(&url_of(&name).parse().unwrap(), &generous()).await.unwrap();
             let sessions = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{name}'");
             while admin.query_one(&sessions, &[]).await.unwrap().get::<_, i64>(0) > 0 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
@@ -115,6 +115,12 @@ pub(crate) fn settings() -> PostgresSettings {
     }
 }
 
+/// The same pools where limits are not what is tested: fifty units that wait for one row may take long on a busy machine.
+fn generous() -> PostgresSettings {
+    let limit = Duration::from_secs(60);
+    PostgresSettings { connect_timeout: limit, wait_timeout: limit, statement_timeout: limit, ..settings() }
+}
+
 impl Database {
     /// One more session, which ends when it is dropped.
     pub(crate) async fn visitor(&self) -> Client {
@@ -162,7 +168,7 @@ impl Database {
     }
 
     pub(crate) async fn open(&self) -> Arc<PostgresStore> {
-        self.open_with(&settings()).await
+        self.open_with(&generous()).await
     }
 
     pub(crate) async fn open_with(&self, settings: &PostgresSettings) -> Arc<PostgresStore> {

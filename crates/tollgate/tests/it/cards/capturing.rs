@@ -68,7 +68,10 @@ fn what_is_authorized_is_captured_or_voided_once(kind: StoreKind) {
             &json!({"amountMinor": "4000"}),
         );
         assert_eq!(again.headers["idempotent-replayed"], "true");
-        assert_eq!(again.data(200)["transaction"], *transaction);
+        let mut replayed = again.data(200);
+        // The provider's webhooks about it may have come meanwhile.
+        replayed["transaction"]["revision"] = transaction["revision"].clone();
+        assert_eq!(replayed["transaction"], *transaction);
         let conflict = act(&world, reference, "capture", &json!({"idempotencyKey": key}));
         assert_eq!(conflict.failure(409), "idempotency_conflict");
         assert_eq!(conflict.detailed_fields(), ["amountMinor"]);
