@@ -210,10 +210,13 @@ const NARROWED: [(&str, &str, &str); 7] = [
     (
         "{transfers}",
         "transfers",
-        "(SELECT f.* FROM (SELECT DISTINCT environment_id, subject_id FROM {given} g) g
-          CROSS JOIN transactions t CROSS JOIN transfers f
-          WHERE t.environment_id = g.environment_id AND t.method = 'ach' AND t.reference = g.subject_id
-              AND f.environment_id = t.environment_id AND f.transaction_id = t.id)",
+        // Looked up once, and not again for each posting that they are joined with.
+        "(WITH f AS MATERIALIZED (
+              SELECT f.* FROM (SELECT DISTINCT environment_id, subject_id FROM {given} g) g
+              CROSS JOIN transactions t CROSS JOIN transfers f
+              WHERE t.environment_id = g.environment_id AND t.method = 'ach' AND t.reference = g.subject_id
+                  AND f.environment_id = t.environment_id AND f.transaction_id = t.id)
+          SELECT * FROM f)",
     ),
     (
         "{ach_transactions}",
@@ -487,16 +490,16 @@ const STEPS: &str = "SELECT * FROM (
      ('succeeded', 1100), ('canceled', 1010), ('failed', 1010), ('failed', 1101)) LIMIT 1000";
 
 const STRAYS: &str = "SELECT p.environment_id, p.id, p.cause
- FROM {postings} p LEFT JOIN (
-     SELECT f.environment_id, t.currency, f.reference FROM {transfers} f
-     JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id) x
-     ON x.environment_id = p.environment_id AND x.currency = p.currency AND x.reference = p.reference
+ FROM {postings} p
+ LEFT JOIN {transfers} f ON f.environment_id = p.environment_id AND f.reference = p.reference
+ LEFT JOIN transactions t
+     ON t.environment_id = f.environment_id AND t.id = f.transaction_id AND t.currency = p.currency
  LEFT JOIN ledger_postings undone
      ON undone.environment_id = p.environment_id AND undone.currency = p.currency AND undone.id <> p.id
      AND undone.reference = p.reference AND undone.amount_minor = p.amount_minor
      AND p.cause IN ('reserve', 'release') AND undone.cause IN ('reserve', 'release')
      AND p.reference LIKE '% (not sent, %)'
- WHERE p.cause NOT IN ('fund', 'withdraw') AND x.reference IS NULL AND undone.id IS NULL LIMIT 1000";
+ WHERE p.cause NOT IN ('fund', 'withdraw') AND t.id IS NULL AND undone.id IS NULL LIMIT 1000";
 
 const TRANSACTIONS: &str = "SELECT t.environment_id, t.reference
  FROM {ach_transactions} t LEFT JOIN transfers f

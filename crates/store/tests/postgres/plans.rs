@@ -260,6 +260,53 @@ async fn the_entries_of_a_posting_are_read_with_it() {
     .await;
 }
 
+/// Before the server has counted its rows it takes a table for small, and may read it once for each transfer; what grows
+/// faster than that pairs transfers with each other.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_audit_does_not_pair_transfers_with_each_other() {
+    const TRANSFERS: i64 = 150;
+    with_empty_database(async |database| {
+        with_sessions(database, async |nodes| {
+            let scope = nodes.environment().await.id;
+            nodes.fund(scope, 500_000_000, "f").await;
+            for _ in 0..20 {
+                nodes.reserve(&nodes.new_transfer(scope)).await;
+            }
+            nodes.audit_is_clean().await;
+            let sql = "ANALYZE;
+                ALTER TABLE transfers SET (autovacuum_enabled = off);
+                ALTER TABLE transactions SET (autovacuum_enabled = off);
+                ALTER TABLE ledger_postings SET (autovacuum_enabled = off)";
+            database.stranger.batch_execute(sql).await.unwrap();
+            for _ in 0..TRANSFERS {
+                nodes.reserve(&nodes.new_transfer(scope)).await;
+            }
+        })
+        .await;
+        for scope in [AuditScope::Recent, AuditScope::Everything] {
+            let before = rows_read(database).await;
+            with_sessions(database, async |nodes| {
+                let audit = nodes.two.audit(scope, at(2)).await.unwrap();
+                assert!(audit.findings.is_empty(), "{:#?}", audit.findings);
+            })
+            .await;
+            let read = rows_read(database).await - before;
+            assert!(
+                read < 2 * TRANSFERS * TRANSFERS,
+                "{scope:?}: {read} rows were read for {TRANSFERS} transfers"
+            );
+        }
+    })
+    .await;
+}
+
+/// How many rows sessions that have ended read of the tables of transfers.
+async fn rows_read(database: &Database) -> i64 {
+    let sql = "SELECT CAST(sum(seq_tup_read + coalesce(idx_tup_fetch, 0)) AS BIGINT) FROM pg_stat_user_tables
+               WHERE relname IN ('transfers', 'transactions', 'ledger_postings')";
+    database.count(sql).await
+}
+
 /// Many events that wait, of which the planner does not know yet: when it looked, all were applied.
 const WAITING: &str = "UPDATE provider_events SET state = 'applied', due_at = NULL;
     INSERT INTO provider_events

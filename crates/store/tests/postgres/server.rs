@@ -117,7 +117,7 @@ pub(crate) fn settings() -> PostgresSettings {
 
 /// The same pools where limits are not what is tested: fifty units that wait for one row may take long on a busy machine.
 fn generous() -> PostgresSettings {
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_mins(1);
     PostgresSettings { connect_timeout: limit, wait_timeout: limit, statement_timeout: limit, ..settings() }
 }
 
