@@ -65,15 +65,15 @@ impl Configuration {
         })
     }
 
-    /// Rules that hold transfers until others have approved them, and that anybody who may change them can take away alone.
+    /// Rules that hold what is asked for until others have approved it, and that anybody who may change them can take away alone.
     fn approval_warnings(&self, warnings: &mut Vec<ConfigWarning>) {
-        if self.approvals.transfers.is_empty() || self.approvals.configuration {
+        if !self.approvals.has_rules() || self.approvals.configuration {
             return;
         }
         warnings.push(ConfigWarning {
             path: "approvals.configuration".to_owned(),
             message:
-                "is false, so one person can remove the approval rules and send transfers without approval; \
+                "is false, so one person can remove the approval rules and do without approval what they hold; \
                       set it to true, so that configuration changes need another person's approval, too"
                     .to_owned(),
             kind: WarningKind::Approval,

@@ -30,8 +30,38 @@ fn rules_go_round() {
     let written = json!({ "transfers": [rule()], "configuration": true });
     assert_eq!(configuration.to_public()["approvals"], written);
     let plain = read(&json!({ "transfers": [{ "id": "all" }] })).unwrap();
-    let Approvals { transfers, configuration } = plain.approvals;
+    let Approvals { transfers, configuration, .. } = plain.approvals;
     assert_eq!((transfers[0].count, transfers[0].conditions.len(), configuration), (1, 0, false));
+}
+
+#[test]
+fn refunds_and_funds_have_rules_of_their_own() {
+    let amount = json!({ "id": "amount", "field": "amountMinor", "op": "gt", "value": "5000" });
+    let metadata = json!({ "id": "shop", "field": "metadata.shop", "op": "eq", "value": "1" });
+    let out = json!({ "id": "out", "field": "cause", "op": "eq", "value": "withdraw" });
+    let given = json!({
+        "transfers": [],
+        "refunds": [{ "id": "large", "conditions": [amount, metadata], "count": 1 }],
+        "funds": [{ "id": "out", "conditions": [amount, out], "count": 2 }],
+        "configuration": false,
+    });
+    let configuration = read(&given).unwrap();
+    assert_eq!(configuration.to_public()["approvals"], given);
+    assert!(configuration.approvals.has_rules());
+
+    let first = rule()["conditions"][1].clone();
+    let unknown = json!({ "id": "out", "field": "cause", "op": "eq", "value": "spend" });
+    for (section, condition, path) in [
+        ("refunds", &first, "approvals.refunds[0].conditions[0].field"),
+        ("refunds", &out, "approvals.refunds[0].conditions[0].field"),
+        ("transfers", &out, "approvals.transfers[0].conditions[0].field"),
+        ("funds", &first, "approvals.funds[0].conditions[0].field"),
+        ("funds", &metadata, "approvals.funds[0].conditions[0]"),
+        ("funds", &unknown, "approvals.funds[0].conditions[0].value"),
+    ] {
+        let errors = read(&json!({ section: [{ "id": "r", "conditions": [condition] }] })).unwrap_err();
+        assert_eq!((errors.len(), errors[0].0.as_str()), (1, path), "{errors:?}");
+    }
 }
 
 #[test]
@@ -41,6 +71,7 @@ fn rules_that_one_person_can_take_away_are_warned_of() {
         warnings.iter().any(|warning| warning.kind == WarningKind::Approval)
     };
     assert!(warned(json!({ "transfers": [rule()] })));
+    assert!(warned(json!({ "refunds": [{ "id": "all" }] })) && warned(json!({ "funds": [{ "id": "all" }] })));
     assert!(!warned(json!({ "transfers": [rule()], "configuration": true })) && !warned(json!({})));
 }
 

@@ -7,12 +7,15 @@
 use std::sync::Arc;
 
 use crate::{
+    currency::Currency,
     id::{ApprovalId, KeyId, UserId},
+    ledger::Cause,
+    money::Minor,
     routing::{Condition, Facts},
     time::Timestamp,
 };
 
-/// A transfer that meets every condition waits until `count` different people have approved it.
+/// A transfer, refund or wallet movement that meets every condition waits until `count` different people have approved it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovalRule {
     pub id: Arc<str>,
@@ -20,14 +23,22 @@ pub struct ApprovalRule {
     pub count: u32,
 }
 
-/// An event for people: a proposed configuration waits for them.
+/// An event for people: what an operator asked for waits for them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProposalNotice {
     pub approval: ApprovalId,
     /// In the audit log's words.
     pub proposed_by: String,
-    /// The version that the change was made from.
-    pub from_version: u64,
+    pub what: Proposal,
+}
+
+/// What an operator asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Proposal {
+    /// A configuration that was made from this version.
+    Configuration { from_version: u64 },
+    /// Money moved into or out of a wallet.
+    Funds { cause: Cause, amount: Minor, currency: Currency, reference: String },
 }
 
 /// A condition of an approval rule.
@@ -37,6 +48,8 @@ pub enum ApprovalCondition {
     Payment(Condition),
     /// Whether no transfer to the same bank account has been approved before.
     FirstToAccount { id: Arc<str>, expected: bool },
+    /// Whether money is put into a wallet or taken out.
+    Cause { id: Arc<str>, expected: Cause },
 }
 
 /// What rules look at.
@@ -44,17 +57,34 @@ pub enum ApprovalCondition {
 pub struct ApprovalFacts<'a> {
     pub payment: Facts<'a>,
     pub first_to_account: bool,
+    /// Of a wallet movement.
+    pub cause: Option<Cause>,
+}
+
+impl<'a> From<Facts<'a>> for ApprovalFacts<'a> {
+    fn from(payment: Facts<'a>) -> Self {
+        Self { payment, first_to_account: false, cause: None }
+    }
 }
 
 impl ApprovalRule {
-    /// The field of the condition that routing does not have.
+    /// The fields of the conditions that routing does not have.
     pub const FIRST_TO_ACCOUNT: &'static str = "firstToAccount";
+    pub const CAUSE: &'static str = "cause";
 
-    /// Whether a transfer has to wait for this rule.
+    /// How many people have to approve by all the rules that apply, and the IDs of those; `None` if none does.
+    pub fn required(rules: &[Self], facts: &ApprovalFacts<'_>) -> Option<(u32, Vec<String>)> {
+        let applying: Vec<_> = rules.iter().filter(|rule| rule.applies(facts)).collect();
+        let count = applying.iter().map(|rule| rule.count).max()?;
+        Some((count, applying.iter().map(|rule| rule.id.to_string()).collect()))
+    }
+
+    /// Whether something has to wait for this rule.
     pub fn applies(&self, facts: &ApprovalFacts<'_>) -> bool {
         self.conditions.iter().all(|condition| match condition {
             ApprovalCondition::Payment(condition) => condition.holds(&facts.payment),
             ApprovalCondition::FirstToAccount { expected, .. } => facts.first_to_account == *expected,
+            ApprovalCondition::Cause { expected, .. } => facts.cause == Some(*expected),
         })
     }
 
@@ -63,6 +93,7 @@ impl ApprovalRule {
         self.conditions.iter().all(|condition| match condition {
             ApprovalCondition::Payment(condition) => condition.holds(payment),
             ApprovalCondition::FirstToAccount { .. } => true,
+            ApprovalCondition::Cause { .. } => false,
         })
     }
 
@@ -112,7 +143,7 @@ pub struct Vote {
     pub at: Timestamp,
 }
 
-/// What a transfer or a change of the configuration waits for, and who has decided so far.
+/// What a transfer, a refund, a wallet movement or a change of the configuration waits for, and who has decided so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
     pub id: ApprovalId,
@@ -121,9 +152,9 @@ pub struct Approval {
     pub count: u32,
     /// The rules that ask for it, and the limits that it exceeds.
     pub reasons: Vec<String>,
-    /// The key that made the transfer.
+    /// The key that made the transfer or refund.
     pub maker: Option<KeyId>,
-    /// Everybody who may have proposed the change of the configuration.
+    /// Everybody who may be the operator that asked for it.
     pub makers: Vec<UserId>,
     pub votes: Vec<Vote>,
     /// A digest of the bank account, where a rule asks whether it is known.

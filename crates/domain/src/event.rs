@@ -28,7 +28,7 @@ pub enum EventKind {
     DisputeClosed,
     /// The receiving bank asks for a bank transfer's details to be corrected next time; nothing failed.
     NotificationOfChange,
-    /// A bank transfer or a change of the configuration waits for people to approve it.
+    /// A bank transfer, a refund, a wallet movement or a change of the configuration waits for people to approve it.
     ApprovalRequired,
     /// A provider gets no new work, for operators.
     CircuitOpened,

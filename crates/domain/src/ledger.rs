@@ -128,6 +128,10 @@ impl Cause {
     pub fn as_str(self) -> &'static str {
         PostingCause::from(self).as_str()
     }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|cause| cause.as_str() == text)
+    }
 }
 
 /// One side of a posting.

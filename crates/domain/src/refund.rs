@@ -3,6 +3,7 @@
 mod step;
 
 use crate::{
+    approval::Approval,
     fee::FeeSnapshot,
     id::RefundId,
     money::Minor,
@@ -182,11 +183,18 @@ pub struct Refund {
     pub failure: Option<Failure>,
     /// The request that asked for it.
     pub request: Option<String>,
+    /// What people have to decide, or have decided, before it is sent.
+    pub approval: Option<Approval>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }
 
 impl Refund {
+    /// Whether people have yet to decide on it: the provider is not asked before.
+    pub fn waits_for_approval(&self) -> bool {
+        self.approval.as_ref().is_some_and(Approval::is_open)
+    }
+
     /// What the customer gets back.
     pub fn total(&self) -> Minor {
         add(self.principal, self.fee)
@@ -368,6 +376,7 @@ mod tests {
             provider_reference: None,
             failure: None,
             request: None,
+            approval: None,
             created_at: at,
             updated_at: at,
         }

@@ -160,6 +160,7 @@ fn refund(number: usize, share: Refundable) -> Refund {
         provider_reference: None,
         failure: None,
         request: None,
+        approval: None,
         created_at: at,
         updated_at: at,
     }

@@ -3,6 +3,7 @@
 //! Everything that is learned of a payment goes the same way: read the payment, ask its provider, decide on both, and
 //! commit the decision if the payment is still as it was read ([`update::PaymentUpdate`]). Whoever comes second reads again.
 
+mod approval;
 mod at_provider;
 mod charge;
 mod confirm;

@@ -4,6 +4,7 @@ mod audit_log;
 mod books;
 mod courier;
 mod erasure;
+mod funds;
 mod health;
 mod host;
 mod inspection;
@@ -29,6 +30,7 @@ pub use audit_log::{AuditLogFilter, AuditLogStore};
 pub use books::{BooksStore, NewCardPosting};
 pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
 pub use erasure::{Erased, ErasureStore, StoredCustomer};
+pub use funds::{FundRequest, FundsDecided, FundsRequested, MoveOrder};
 pub use health::{Attention, EnvironmentHealth, HealthQuery, WalletHealth};
 pub use host::{Host, Stopped, Task};
 pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore, ProviderCheckRecord};
@@ -41,7 +43,8 @@ pub use outbox::{
 pub use payments::{
     CardPayment, CardTransaction, Changed, Entry, Inserted, NewException, PaymentChange, PaymentFilter,
     PaymentReroute, PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received,
-    Resolution, SettledProviderEvent, StoredException, StoredProviderEvent, TransactionFilter,
+    RefundToApprove, Resolution, SettledProviderEvent, StoredException, StoredProviderEvent,
+    TransactionFilter,
 };
 pub use people::{AccessEnded, OperatorUse, PeopleStore, SubjectBound, TokenIssued, UserCreated, UserState};
 pub use proposals::{ConfigProposal, ProposalDecided, ProposalStore, Proposed};

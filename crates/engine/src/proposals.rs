@@ -101,7 +101,7 @@ impl Engine {
         let mut approval = proposal.approval.clone();
         let (approves, at) = (vote.approves, vote.at);
         let actor = format!("{}, approved by {}", change.actor, vote.name);
-        self.take_vote(&mut approval, vote, &[]).await?;
+        self.take_vote(environment, &mut approval, vote).await?;
         let deciding = Audited::new(audited_action(approves), approval.id)
             .in_environment(environment)
             .after(json!({ "state": approval.state.as_str(), "proposedBy": change.actor }));

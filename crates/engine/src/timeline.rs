@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tollgate_domain::{
     Timestamp,
+    approval::Approval,
     card::Discrepancy,
     hold::HoldAction,
     id::{EntryId, ExceptionId},
@@ -132,6 +133,11 @@ pub(crate) fn status_line(before: Option<Status>, after: &TransactionState) -> V
         "failure": after.failure.as_ref().map(failure),
         "providerReference": after.provider_reference,
     })
+}
+
+/// What something waits for.
+pub(crate) fn approval_required(approval: &Approval) -> Value {
+    json!({ "approvalId": approval.id.to_string(), "count": approval.count, "reasons": approval.reasons })
 }
 
 /// A refund as it is from now on.

@@ -12,21 +12,8 @@ use crate::{
     audit_log::Audited,
     configure::Origin,
     engine::Engine,
-    ports::{AppliedMovement, Audit, AuditScope, LedgerLine, Moved, StoreError},
+    ports::{AppliedMovement, Audit, AuditScope, LedgerLine, MoveOrder, Moved, StoreError},
 };
-
-/// What an operator asks.
-#[derive(Debug, Clone)]
-pub struct MoveOrder {
-    /// The wallet's currency.
-    pub currency: Currency,
-    /// In or out.
-    pub cause: Cause,
-    /// How much; more than zero.
-    pub amount: Minor,
-    /// The operator's own name for it; the same reference twice moves money once.
-    pub reference: String,
-}
 
 /// Why no money moved.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +36,9 @@ pub enum MoveError {
     /// The wallet would hold more than can be counted.
     #[error("the balance would exceed the maximum")]
     TooMuch,
+    /// As many movements of the wallet wait for approval as may.
+    #[error("too many movements wait for approval; approve or deny one first")]
+    TooManyRequests,
     /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -57,13 +47,36 @@ pub enum MoveError {
     Randomness(#[from] RandomnessUnavailable),
 }
 
+/// What the audit log says of a movement.
+pub(crate) fn audited_movement(environment: EnvironmentId, movement: &Movement) -> Audited {
+    let action = match movement.cause {
+        Cause::Fund => "wallet.fund",
+        Cause::Withdraw => "wallet.withdraw",
+    };
+    Audited::new(action, movement.posting).in_environment(environment).after(json!({
+        "currency": movement.currency.to_string(),
+        "amountMinor": movement.amount.to_string(),
+        "reference": movement.reference,
+    }))
+}
+
+pub(crate) fn applied(moved: Moved) -> Result<AppliedMovement, MoveError> {
+    match moved {
+        Moved::Done(applied) => Ok(applied),
+        Moved::ReferenceReused { amount } => Err(MoveError::ReferenceReused { amount }),
+        Moved::Insufficient { available } => Err(MoveError::Insufficient { available }),
+        Moved::TooMuch => Err(MoveError::TooMuch),
+        Moved::EnvironmentMissing => Err(MoveError::Missing),
+    }
+}
+
 impl Engine {
     /// Recomputes the books from their entries and checks what must always hold.
     pub async fn audit(&self, scope: AuditScope) -> Result<Audit, StoreError> {
         self.store.audit(scope, self.clock.now()).await
     }
 
-    /// Posts money into or out of a wallet, once per reference.
+    /// Posts money into or out of a wallet, once per reference, whoever would have to approve it.
     pub async fn move_funds(
         &self,
         environment: EnvironmentId,
@@ -79,22 +92,8 @@ impl Engine {
             actor: origin.actor.clone(),
             at: self.clock.now(),
         };
-        let action = match movement.cause {
-            Cause::Fund => "wallet.fund",
-            Cause::Withdraw => "wallet.withdraw",
-        };
-        let audited = Audited::new(action, movement.posting).in_environment(environment).after(json!({
-            "currency": movement.currency.to_string(),
-            "amountMinor": movement.amount.to_string(),
-            "reference": movement.reference,
-        }));
-        match self.audited(origin, audited).move_funds(environment, &movement).await? {
-            Moved::Done(applied) => Ok(applied),
-            Moved::ReferenceReused { amount } => Err(MoveError::ReferenceReused { amount }),
-            Moved::Insufficient { available } => Err(MoveError::Insufficient { available }),
-            Moved::TooMuch => Err(MoveError::TooMuch),
-            Moved::EnvironmentMissing => Err(MoveError::Missing),
-        }
+        let audited = audited_movement(environment, &movement);
+        applied(self.audited(origin, audited).move_funds(environment, &movement).await?)
     }
 
     /// What a wallet holds.

@@ -98,6 +98,8 @@ through! {
     PaymentStore {
         Read payment_of_object(environment: EnvironmentId, provider: &str, object: &str) -> Option<PaymentId>;
         Read payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
+        Read refund_approvals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<RefundToApprove>;
+        Read refund_approval(environment: EnvironmentId, id: ApprovalId) -> Option<RefundToApprove>;
         Read payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         Read payment_of_hold_action(environment: EnvironmentId, action: HoldActionId) -> Option<PaymentId>;
         Read objects_of_payment(environment: EnvironmentId, id: PaymentId) -> Vec<String>;
@@ -418,6 +420,12 @@ through! {
             environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp,
             circuits: &[NewCircuitEvent]
         ) -> ProposalDecided;
+        Write request_funds(request: &FundRequest, event: EventId, most: u32) -> FundsRequested;
+        Read fund_requests(environment: EnvironmentId, query: ApprovalQuery) -> Vec<FundRequest>;
+        Read fund_request(environment: EnvironmentId, id: ApprovalId) -> Option<FundRequest>;
+        Write decide_funds(
+            seen: &FundRequest, approval: &Approval, movement: Option<&Movement>
+        ) -> FundsDecided;
     }
 }
 

@@ -203,7 +203,9 @@ macro_rules! conformance_suite {
                 a_user_goes_round, an_address_belongs_to_one_user, tokens_come_and_go, access_ends_everywhere,
                 there_are_never_too_many_tokens, a_role_changes_in_place, a_user_is_one_subject_of_an_issuer,
                 people_are_known_across_their_users, the_last_use_is_kept;
-            approvals: approvals_are_found, a_vote_goes_with_its_entry;
+            approvals:
+                approvals_are_found, a_vote_goes_with_its_entry, refunds_that_wait_are_found,
+                funds_move_with_their_decision;
             audit_log:
                 entries_go_round, an_entry_goes_with_its_change, many_writers_make_one_chain,
                 a_log_from_before_the_key_stays_verifiable;

@@ -121,6 +121,9 @@ impl From<MoveError> for PageError {
             MoveError::TooMuch => {
                 Self::Refused("The balance would exceed the maximum; nothing was added.".to_owned())
             }
+            MoveError::TooManyRequests => Self::Refused(
+                "Too many movements of this wallet wait for approval; approve or deny one first.".to_owned(),
+            ),
             MoveError::Store(error) => error.into(),
             MoveError::Randomness(error) => Self::Unavailable(error.to_string()),
         }

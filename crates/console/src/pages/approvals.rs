@@ -1,4 +1,4 @@
-//! Transfers and changes of the configuration that wait for people: what is to be approved, by whom it was, and the decision.
+//! Transfers, refunds, wallet movements and changes of the configuration that wait for people: what is to be approved, by whom it was, and the decision.
 
 use std::sync::Arc;
 
@@ -7,6 +7,7 @@ use axum::response::Response;
 use tollgate_domain::{
     approval::{Approval, ApprovalState},
     id::ApprovalId,
+    ledger::Cause,
 };
 use tollgate_engine::{ApprovalSubject, DecideError, ports::ApprovalQuery};
 
@@ -41,6 +42,20 @@ enum Subject {
         receiver: String,
         description: Option<String>,
     },
+    Refund {
+        payment: String,
+        reference: String,
+        amount: String,
+        total: String,
+        by: &'static str,
+        description: Option<String>,
+    },
+    Funds {
+        currency: String,
+        what: String,
+        reference: String,
+        by: String,
+    },
     Configuration {
         by: String,
         from_version: u64,
@@ -50,8 +65,8 @@ enum Subject {
 
 impl Row {
     /// Decided from the list: everything about it is there.
-    fn is_transfer(&self) -> bool {
-        matches!(self.subject, Subject::Transfer { .. })
+    fn is_whole(&self) -> bool {
+        !matches!(self.subject, Subject::Configuration { .. })
     }
 
     fn of(subject: &ApprovalSubject) -> Option<Self> {
@@ -71,6 +86,32 @@ impl Row {
                     description: order.description.clone(),
                 };
                 (order.created_at, subject)
+            }
+            ApprovalSubject::Refund(waiting) => {
+                let (refund, currency) = (&waiting.refund, waiting.currency);
+                let subject = Subject::Refund {
+                    payment: waiting.payment.to_string(),
+                    reference: refund.id.to_string(),
+                    amount: minor(refund.principal, currency),
+                    total: minor(refund.total(), currency),
+                    by: refund.origin.as_str(),
+                    description: refund.terms.description.clone(),
+                };
+                (refund.created_at, subject)
+            }
+            ApprovalSubject::Funds(request) => {
+                let order = &request.order;
+                let verb = match order.cause {
+                    Cause::Fund => "Fund the wallet with",
+                    Cause::Withdraw => "Withdraw",
+                };
+                let subject = Subject::Funds {
+                    currency: order.currency.to_string(),
+                    what: format!("{verb} {}", minor(order.amount, order.currency)),
+                    reference: order.reference.clone(),
+                    by: request.actor.clone(),
+                };
+                (request.at, subject)
             }
             ApprovalSubject::Configuration(proposal) => {
                 let change = &proposal.change;
@@ -158,22 +199,32 @@ pub(crate) async fn decide(form: Submitted) -> Result<Response, PageError> {
         DecideError::Missing => PageError::Missing,
         DecideError::Store(error) => error.into(),
         DecideError::Configure(error) => error.into(),
+        DecideError::Move(error) => error.into(),
         DecideError::NotAPerson | DecideError::Vote(_) => {
             PageError::Refused(format!("Nothing was changed: {error}."))
         }
         DecideError::Stale { .. } => PageError::Refused(format!("The change was not applied: {error}.")),
     })?;
     let state = decided.approval().map(|approval| approval.state);
+    let (what, sent, canceled) = match &decided {
+        ApprovalSubject::Configuration(_) => ("change", "in force", "the configuration stays as it is"),
+        ApprovalSubject::Transfer(_) => (
+            "transfer",
+            "the transfer is being sent",
+            "the transfer is canceled and its funds are available again",
+        ),
+        ApprovalSubject::Refund(_) => {
+            ("refund", "the refund is being sent", "the refund is canceled and can be made again")
+        }
+        ApprovalSubject::Funds(_) => ("movement", "the funds have moved", "no funds moved"),
+    };
     let said = match (&decided, state) {
         (ApprovalSubject::Configuration(proposal), Some(ApprovalState::Approved)) => {
             format!("Approved; in force as version {}.", proposal.version.unwrap_or_default())
         }
-        (ApprovalSubject::Configuration(_), _) => "Denied; the configuration stays as it is.".to_owned(),
-        (_, Some(ApprovalState::Approved)) => "Approved; the transfer is being sent.".to_owned(),
-        (_, Some(ApprovalState::Denied)) => {
-            "Denied; the transfer is canceled and its funds are available again.".to_owned()
-        }
-        _ => "Approved by you; the transfer waits for more people.".to_owned(),
+        (_, Some(ApprovalState::Approved)) => format!("Approved; {sent}."),
+        (_, Some(ApprovalState::Denied)) => format!("Denied; {canceled}."),
+        _ => format!("Approved by you; the {what} waits for more people."),
     };
     Ok(signed_in.back(&format!("/console/{environment}/approvals"), &said))
 }

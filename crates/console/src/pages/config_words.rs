@@ -333,7 +333,6 @@ fn approvals(old: &Value, new: &Value, changes: &mut Vec<ChangeWords>) {
         if is_needed { "required" } else { "not required" }.to_owned()
     };
     changed_text("Approval of configuration changes".to_owned(), needed(old), needed(new), changes);
-    let name = |rule: &Value| format!("Approval rule {}", text(rule, "id"));
     let in_words = |rule: &Value| {
         let (conditions, count) = (conditions_text(rule), text(rule, "count"));
         format!("{conditions}: {count} {}", if count == "1" { "person" } else { "people" })
@@ -342,9 +341,18 @@ fn approvals(old: &Value, new: &Value, changes: &mut Vec<ChangeWords>) {
         let (before, after) = (Some(in_words(old)), Some(in_words(new)));
         changes.push(ChangeWords { what: what.to_owned(), before, after });
     };
-    let all = |document: &Value| document.pointer("/approvals/transfers").cloned().unwrap_or_default();
-    let (old, new) = (all(old), all(new));
-    entries(&named(Some(&old), name), &named(Some(&new), name), in_words, changed, changes);
+    for (section, what) in [
+        ("transfers", "Approval rule"),
+        ("refunds", "Refund approval rule"),
+        ("funds", "Wallet approval rule"),
+    ] {
+        let name = |rule: &Value| format!("{what} {}", text(rule, "id"));
+        let all = |document: &Value| {
+            document.pointer(&format!("/approvals/{section}")).cloned().unwrap_or_default()
+        };
+        let (old, new) = (all(old), all(new));
+        entries(&named(Some(&old), name), &named(Some(&new), name), in_words, changed, changes);
+    }
 }
 
 fn settings(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ChangeWords>) {

@@ -5,6 +5,7 @@ use axum::response::Response;
 use data_encoding::HEXLOWER;
 use tollgate_domain::{
     Currency, Minor, ServiceReference,
+    approval::ApprovalState,
     refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms, Refundable},
 };
 use tollgate_engine::{RefundError, RefundRequest, ports::CardPayment};
@@ -53,7 +54,11 @@ impl RefundRow {
                 RefundStatus::Pending | RefundStatus::Processing => "warn",
                 RefundStatus::Failed | RefundStatus::Canceled => "bad",
             },
-            note: format!("Refunded {by}.{}", failure.unwrap_or_default()),
+            note: match refund.approval.as_ref().map(|approval| approval.state) {
+                Some(ApprovalState::Required) => format!("Requested {by}; waits for approval."),
+                Some(ApprovalState::Denied) => format!("Requested {by}; denied."),
+                _ => format!("Refunded {by}.{}", failure.unwrap_or_default()),
+            },
         }
     }
 }
@@ -141,7 +146,8 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
         metadata: "{}".to_owned(),
     };
     let origin = signed_in.origin();
-    let request = RefundRequest { idempotency_key: key.to_owned(), terms, operator: Some(origin.clone()) };
+    let request =
+        RefundRequest { idempotency_key: key.to_owned(), terms, operator: Some(origin.clone()), key: None };
     let engine = std::sync::Arc::clone(engine);
     // A browser that goes away does not stop it half way.
     let refunding = {
@@ -154,7 +160,9 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
         Ok(created) => {
             let to = format!("/console/{}/payments/{reference}", created.payment.order.environment);
             let refund = &created.refund;
-            let said = format!("Refund of {}: {}.", minor(refund.total(), currency), refund.status.as_str());
+            let waits = if refund.waits_for_approval() { ", waits for approval" } else { "" };
+            let total = minor(refund.total(), currency);
+            let said = format!("Refund of {total}: {}{waits}.", refund.status.as_str());
             Ok(signed_in.back(&to, &said))
         }
         Err(error) => draw(signed_in, &wanted, Some(explained(&error, currency)), None).await,

@@ -7,7 +7,7 @@ use tollgate_domain::{
     id::{EnvironmentId, PostingId},
     ledger::{Balances, Cause},
 };
-use tollgate_engine::MoveOrder;
+use tollgate_engine::{MoveOrder, MoveOutcome};
 
 use crate::{
     layout::{
@@ -164,7 +164,16 @@ async fn move_funds(
     reference: &str,
 ) -> Result<String, PageError> {
     let order = MoveOrder { currency, cause, amount, reference: reference.to_owned() };
-    let applied = signed_in.console.engine.move_funds(environment, order, &signed_in.origin()).await?;
+    let moved = signed_in.console.engine.move_or_request(environment, order, &signed_in.origin()).await?;
+    let applied = match moved {
+        MoveOutcome::Moved(applied) => applied,
+        MoveOutcome::Waits { request, .. } if request.approval.is_open() => {
+            return Ok("It waits for approval; see the page Approvals. No funds moved.".to_owned());
+        }
+        MoveOutcome::Waits { .. } => {
+            return Ok("It was denied under this reference; no funds moved.".to_owned());
+        }
+    };
     if applied.replayed {
         return Ok("This reference was already posted; no funds moved.".to_owned());
     }

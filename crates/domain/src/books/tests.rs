@@ -37,6 +37,7 @@ fn refund(number: u8, principal: u64, fee: u64, status: RefundStatus) -> Refund 
         provider_reference: None,
         failure: None,
         request: None,
+        approval: None,
         created_at: at,
         updated_at: at,
     }

@@ -7,10 +7,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tollgate_domain::{
-    approval::{Approval, ApprovalFacts, ApprovalRule, ApprovalState, Vote},
-    id::{ApprovalId, EnvironmentId, KeyId, UserId},
+    approval::{Approval, ApprovalFacts, ApprovalRule, Vote},
+    id::EnvironmentId,
 };
-use tollgate_vault::RandomnessUnavailable;
 
 use super::{
     MAX_ROUNDS,
@@ -18,12 +17,12 @@ use super::{
     update::TransferUpdate,
 };
 use crate::{
-    approvals::{DecideError, audited_action},
-    audit_log::Audited,
+    approvals::{DecideError, audited_decision},
     configure::Origin,
     engine::Engine,
-    ports::{BankAccount, KeyAction, StoreError, Transfer},
+    ports::{BankAccount, StoreError, Transfer},
     snapshot::EnvironmentView,
+    timeline,
 };
 
 impl Engine {
@@ -48,10 +47,8 @@ impl Engine {
             Some(account) => !self.store.is_approved_account(view.environment.id, account).await?,
             None => false,
         };
-        let facts = ApprovalFacts { payment, first_to_account };
-        let applying: Vec<_> = rules.iter().filter(|rule| rule.applies(&facts)).collect();
-        let Some(count) = applying.iter().map(|rule| rule.count).max() else { return Ok(None) };
-        let reasons = applying.iter().map(|rule| rule.id.to_string()).collect();
+        let facts = ApprovalFacts { first_to_account, ..payment.into() };
+        let Some((count, reasons)) = ApprovalRule::required(rules, &facts) else { return Ok(None) };
         Ok(Some(Approval { account, ..self.new_approval(count, reasons, request.key)? }))
     }
 
@@ -73,25 +70,6 @@ impl Engine {
         digesting.await.map_err(|_| StoreError::Unavailable("the service is stopping".to_owned()))
     }
 
-    pub(crate) fn new_approval(
-        &self,
-        count: u32,
-        reasons: Vec<String>,
-        maker: Option<KeyId>,
-    ) -> Result<Approval, RandomnessUnavailable> {
-        let (id, state) = (self.new_id(ApprovalId::new)?, ApprovalState::Required);
-        Ok(Approval {
-            id,
-            state,
-            count,
-            reasons,
-            maker,
-            makers: Vec::new(),
-            votes: Vec::new(),
-            account: None,
-        })
-    }
-
     /// Makes it known that a transfer waits for people. It stays due until then, so that it becomes known in any case.
     pub(super) async fn announce_approval(
         &self,
@@ -103,7 +81,7 @@ impl Engine {
         for _ in 0..MAX_ROUNDS {
             let open = seen.progress.approval.as_ref().filter(|approval| approval.is_open());
             let (Some(approval), Some(_)) = (open, seen.progress.due) else { return Ok(seen) };
-            let line = json!({ "approvalId": approval.id.to_string(), "count": approval.count, "reasons": approval.reasons });
+            let line = timeline::approval_required(approval);
             let mut update = TransferUpdate::of(self, seen, request);
             update.line("approval_required", line);
             update.wait_for_approval();
@@ -114,13 +92,6 @@ impl Engine {
             seen = again.ok_or_else(|| StoreError::Broken("transfer not found".to_owned()))?;
         }
         Err(StoreError::Unavailable("too many concurrent changes to this transfer".to_owned()))
-    }
-
-    /// Everybody who may have seen a key when it was issued.
-    async fn may_hold(&self, environment: EnvironmentId, key: KeyId) -> Result<Vec<UserId>, StoreError> {
-        let changes = self.store.key_changes(environment, key, key).await?;
-        let issued = changes.into_iter().filter(|change| change.action == KeyAction::Issued);
-        Ok(issued.flat_map(|change| change.people).collect())
     }
 
     /// Takes in a person's decision. The one that completes the approval sends the transfer; a denial cancels it.
@@ -141,18 +112,8 @@ impl Engine {
             let Some(mut approval) = transfer.progress.approval.clone() else {
                 return Err(DecideError::Missing);
             };
-            let makers = match approval.maker {
-                Some(key) => self.may_hold(environment, key).await?,
-                None => Vec::new(),
-            };
-            self.take_vote(&mut approval, vote.clone(), &makers).await?;
-            let action = audited_action(approves);
-            let audited = Audited::new(action, approval.id).in_environment(environment).after(json!({
-                "serviceReference": reference.to_string(),
-                "state": approval.state.as_str(),
-                "approvals": approval.approvals(),
-                "count": approval.count,
-            }));
+            self.take_vote(environment, &mut approval, vote.clone()).await?;
+            let audited = audited_decision(environment, &approval, approves, &reference);
             let mut update = TransferUpdate::of(self, transfer, Some(&origin.request));
             let kind = if approves { "approved" } else { "denied" };
             update.line(kind, json!({ "actor": origin.actor, "state": approval.state.as_str() }));

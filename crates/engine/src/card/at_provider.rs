@@ -18,9 +18,9 @@ pub(super) fn open_attempt(payment: &CardPayment) -> Option<&Attempt> {
     payment.attempts.iter().find(|attempt| attempt.state == AttemptState::Open)
 }
 
-/// The refunds whose outcome is not known.
+/// The refunds whose outcome is not known, but for those that people have yet to approve.
 pub(super) fn open_refunds(payment: &CardPayment) -> impl Iterator<Item = &Refund> {
-    payment.refunds.iter().filter(|refund| refund.status.is_open())
+    payment.refunds.iter().filter(|refund| refund.status.is_open() && !refund.waits_for_approval())
 }
 
 /// The refunds that the provider may never have heard of.

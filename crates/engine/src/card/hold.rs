@@ -241,20 +241,20 @@ impl Engine {
         let not_allowed =
             |why: &str| Err(HoldError::NotAllowed { kind, why: why.to_owned(), replayed: false });
         let Some(transaction) = &payment.transaction else {
-            // Callers never learned the reference of a payment that was not prepared.
-            return match payment.progress.preparation {
-                Preparation::Prepared => not_allowed("The customer has not paid yet; nothing is authorized."),
-                Preparation::Expired => {
-                    not_allowed("The customer did not pay in time; prepare a new payment.")
+            return not_allowed(match payment.progress.preparation {
+                Preparation::Preparing | Preparation::Prepared => {
+                    "The payment has not been paid yet; nothing is authorized."
                 }
-                _ => Err(HoldError::Missing),
-            };
+                Preparation::Refused | Preparation::Withdrawn | Preparation::Expired => {
+                    "The payment has not been paid and cannot be anymore; prepare a new one."
+                }
+            });
         };
         let state = &transaction.state;
         match (state.status, kind) {
             (Status::Authorized, _) => {}
             (Status::Pending | Status::Processing, _) => {
-                return not_allowed("The payment is not authorized yet; wait until it is.");
+                return not_allowed("The payment has not been paid yet; wait until it is authorized.");
             }
             (Status::Succeeded | Status::Refunded, HoldActionKind::Capture) => {
                 return not_allowed("The payment has been captured already.");
@@ -262,7 +262,9 @@ impl Engine {
             (Status::Succeeded | Status::Refunded, HoldActionKind::Void) => {
                 return not_allowed("The payment has been captured; refund it instead.");
             }
-            (Status::Failed, _) => return not_allowed("The payment failed; nothing is authorized."),
+            (Status::Failed, _) => {
+                return not_allowed("The payment failed and has not been paid; nothing is authorized.");
+            }
             (Status::Canceled, _) => {
                 let why = state.failure.as_ref().map(|failure| failure.message.as_str());
                 return not_allowed(why.unwrap_or("The payment was canceled; prepare a new one."));

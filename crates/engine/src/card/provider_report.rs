@@ -169,6 +169,7 @@ impl PaymentUpdate<'_> {
             provider_reference: Some(report.id.clone()),
             failure: report.failure.clone(),
             request: None,
+            approval: None,
             created_at: self.now(),
             updated_at: self.now(),
         };

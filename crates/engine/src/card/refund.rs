@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep};
 use tollgate_domain::{
     Currency, Minor, ServiceReference,
     card::CardOrder,
-    id::{EnvironmentId, PaymentId, RefundId},
+    id::{EnvironmentId, KeyId, PaymentId, RefundId},
     refund::{
         FeeRefund, OffStep, Refund, RefundOrigin, RefundReason, RefundReport, RefundStatus, RefundTerms,
         Refundable,
@@ -31,6 +31,7 @@ use crate::{
     provider_account::AccountCheck,
     rate_limiter::RateLimitExceeded,
     snapshot::EnvironmentView,
+    timeline,
 };
 
 /// More refunds than anybody needs for one payment, and few enough to be read with it.
@@ -47,6 +48,8 @@ pub struct RefundRequest {
     pub terms: RefundTerms,
     /// Who, where it was an operator.
     pub operator: Option<Origin>,
+    /// The key, where it was a caller.
+    pub key: Option<KeyId>,
 }
 
 impl RefundRequest {
@@ -152,6 +155,7 @@ impl Engine {
                 return replayed;
             }
             self.check_key_is_free(environment, id, payment_id).await?;
+            let provider_reference = paid_as(&payment)?.to_owned();
             let provider = self.provider_of_order(view, &payment.order).map_err(|missing| {
                 RefundError::NotConfigured { provider: payment.order.provider.clone(), missing }
             })?;
@@ -162,9 +166,9 @@ impl Engine {
             let refunds = provider.cards.refunds().ok_or(RefundError::NotRefundable(
                 "This provider takes no refunds by API; refund the payment in the provider's dashboard.",
             ))?;
-            let refund = self.planned(view, refunds, &payment, id, &request, request_id)?;
+            let mut refund = self.planned(view, refunds, &payment, id, &request, request_id)?;
+            refund.approval = self.refund_approval_needed(view, &payment, &refund, &request)?;
             let order = payment.order.clone();
-            let provider_reference = paid_as(&payment)?.to_owned();
             let mut update = PaymentUpdate::of(self, payment, Some(request_id));
             if let Some(origin) = &request.operator {
                 let detail = json!({ "actor": origin.actor, "refundReference": id.to_string() });
@@ -172,8 +176,14 @@ impl Engine {
                 update.audit(origin, request.audited(environment, reference));
             }
             update.refund(refund.clone());
-            update.lease();
+            if let Some(approval) = &refund.approval {
+                update.line("approval_required", timeline::approval_required(approval));
+                update.schedule_next_check();
+            } else {
+                update.lease();
+            }
             match update.commit().await {
+                Ok(Some(payment)) if refund.approval.is_some() => return answer(payment, refund, false),
                 Ok(Some(begun)) => {
                     failpoint!("refund.before_send");
                     let call = refunds.refund(provider.provider, &order, &provider_reference, &refund).await;
@@ -269,7 +279,6 @@ impl Engine {
         request: &RefundRequest,
         request_id: &str,
     ) -> Result<Refund, RefundError> {
-        paid_as(payment)?;
         if payment.refunds.len() >= MAX_REFUNDS {
             return Err(RefundError::NotRefundable(
                 "This transaction has as many refunds as one can have; refund the rest at the provider.",
@@ -288,6 +297,7 @@ impl Engine {
             provider_reference: None,
             failure: None,
             request: Some(request_id.to_owned()),
+            approval: None,
             created_at: now,
             updated_at: now,
         })
@@ -399,11 +409,15 @@ pub(super) fn unless_elsewhere<T>(call: Call<T>, check: &AccountCheck) -> Call<T
 
 /// The provider's name for a payment that is paid.
 fn paid_as(payment: &CardPayment) -> Result<&str, RefundError> {
-    let transaction = payment.transaction.as_ref().ok_or(RefundError::Missing)?;
+    let Some(transaction) = &payment.transaction else {
+        return Err(RefundError::NotRefundable(
+            "The payment has not been paid, so there is nothing to refund.",
+        ));
+    };
     match transaction.state.status {
         Status::Succeeded | Status::Refunded => {}
         Status::Pending | Status::Processing => {
-            return Err(RefundError::NotRefundable("The payment has not succeeded yet; wait until it has."));
+            return Err(RefundError::NotRefundable("The payment has not been paid yet; wait until it has."));
         }
         Status::Authorized => {
             return Err(RefundError::NotRefundable(
@@ -412,7 +426,7 @@ fn paid_as(payment: &CardPayment) -> Result<&str, RefundError> {
         }
         Status::Failed | Status::Canceled => {
             return Err(RefundError::NotRefundable(
-                "The payment did not succeed, so there is nothing to refund.",
+                "The payment did not succeed: it has not been paid, so there is nothing to refund.",
             ));
         }
     }

@@ -434,7 +434,9 @@ impl<'e> PaymentUpdate<'e> {
             new_events.push(engine.new_event(kind, revision)?);
         }
         for (before, refund) in &self.refunds {
-            if let Some(kind) = EventKind::of_refund(*before, refund.status) {
+            let waits = before.is_none() && refund.waits_for_approval();
+            let waits = waits.then_some(EventKind::ApprovalRequired);
+            for kind in EventKind::of_refund(*before, refund.status).into_iter().chain(waits) {
                 let refund = Some(Box::new(refund.clone()));
                 new_events.push(NewEvent { refund, ..engine.new_event(kind, revision)? });
             }

@@ -136,8 +136,8 @@ fn counted_checks(attention: &Attention) -> Vec<Check> {
             attention.open_approvals,
             ("approvals", Area::Approvals),
             (
-                "transfer or configuration change is waiting for approval",
-                "transfers or configuration changes are waiting for approval",
+                "transfer, refund, wallet movement or configuration change is waiting for approval",
+                "transfers, refunds, wallet movements or configuration changes are waiting for approval",
             ),
             "see `tollgate approvals list`; approve or deny each",
         ),

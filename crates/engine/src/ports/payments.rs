@@ -6,17 +6,20 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    ProviderAccount, ServiceReference, Timestamp,
+    Currency, ProviderAccount, ServiceReference, Timestamp,
     card::{Attempt, CardOrder, DiscrepancyKind, Preparation},
     fee::FeeSnapshot,
     hold::HoldAction,
-    id::{ChangeId, EntryId, EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId, TransactionId},
+    id::{
+        ApprovalId, ChangeId, EntryId, EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId,
+        TransactionId,
+    },
     limit::LimitUse,
     refund::Refund,
     transaction::{Dispute, Status, Transaction, TransactionState},
 };
 
-use super::{LimitExceeded, NewCardPosting, NewEvent, StoreError};
+use super::{ApprovalQuery, LimitExceeded, NewCardPosting, NewEvent, StoreError};
 
 /// The part of a payment that changes, its transaction and attempts aside.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +42,15 @@ pub struct Progress {
     pub tries: u32,
     /// Why it waits, for operators.
     pub waiting: Option<String>,
+}
+
+/// A refund that waits for people's approval or did, with what it takes to show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RefundToApprove {
+    pub payment: PaymentId,
+    pub provider: String,
+    pub currency: Currency,
+    pub refund: Refund,
 }
 
 /// A payment's transaction, as far as it is not the payment's own.
@@ -375,6 +387,20 @@ pub trait PaymentStore: Send + Sync + 'static {
         provider: &str,
         object: &str,
     ) -> Result<Option<PaymentId>, StoreError>;
+
+    /// Refunds that wait for people's approval or did.
+    async fn refund_approvals(
+        &self,
+        environment: EnvironmentId,
+        query: ApprovalQuery,
+    ) -> Result<Vec<RefundToApprove>, StoreError>;
+
+    /// The refund that an approval is about.
+    async fn refund_approval(
+        &self,
+        environment: EnvironmentId,
+        id: ApprovalId,
+    ) -> Result<Option<RefundToApprove>, StoreError>;
 
     /// Which payment a refund belongs to.
     async fn payment_of_refund(

@@ -1,13 +1,17 @@
-//! Changes of the configuration that wait for somebody else.
+//! What operators ask for that waits for somebody else: changes of the configuration, and wallet movements.
 
 use async_trait::async_trait;
 use tollgate_domain::{
     Timestamp,
     approval::Approval,
     id::{ApprovalId, EnvironmentId, EventId},
+    ledger::Movement,
 };
 
-use super::{ApprovalQuery, ConfigChange, DirectoryVersion, NewCircuitEvent, StoreError};
+use super::{
+    ApprovalQuery, ConfigChange, DirectoryVersion, FundRequest, FundsDecided, FundsRequested,
+    NewCircuitEvent, StoreError,
+};
 
 /// A change of the configuration that somebody else has to approve.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,7 +55,7 @@ pub enum ProposalDecided {
     NotOpen,
 }
 
-/// The part of the store that keeps changes of the configuration until they are approved.
+/// The part of the store that keeps changes of the configuration and wallet movements until they are approved.
 #[async_trait]
 pub trait ProposalStore: Send + Sync + 'static {
     /// Keeps a change until it is decided, together with the event that says so, unless `most` wait already.
@@ -85,4 +89,35 @@ pub trait ProposalStore: Send + Sync + 'static {
         at: Timestamp,
         circuits: &[NewCircuitEvent],
     ) -> Result<ProposalDecided, StoreError>;
+
+    /// Keeps a movement until it is decided, together with the event that says so, unless its reference was used before or `most` of
+    /// its wallet wait already.
+    async fn request_funds(
+        &self,
+        request: &FundRequest,
+        event: EventId,
+        most: u32,
+    ) -> Result<FundsRequested, StoreError>;
+
+    /// The movements of an environment that waited, newest first.
+    async fn fund_requests(
+        &self,
+        environment: EnvironmentId,
+        query: ApprovalQuery,
+    ) -> Result<Vec<FundRequest>, StoreError>;
+
+    async fn fund_request(
+        &self,
+        environment: EnvironmentId,
+        id: ApprovalId,
+    ) -> Result<Option<FundRequest>, StoreError>;
+
+    /// Records what people have decided, if the request is still as it was seen, and makes the movement, where there is one: both
+    /// or neither.
+    async fn decide_funds(
+        &self,
+        seen: &FundRequest,
+        approval: &Approval,
+        movement: Option<&Movement>,
+    ) -> Result<FundsDecided, StoreError>;
 }

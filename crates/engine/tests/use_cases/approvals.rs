@@ -35,7 +35,7 @@ const CASES: usize = 40;
 const STEPS: usize = 20;
 const LIFETIME: Duration = Duration::from_hours(24);
 
-fn person(number: u8) -> Origin {
+pub(crate) fn person(number: u8) -> Origin {
     Origin {
         actor: format!("person {number}"),
         request: "req_decide".to_owned(),
@@ -81,7 +81,7 @@ fn approval_of(transfer: &Transfer) -> ApprovalId {
 async fn decide(world: &World, id: ApprovalId, approves: bool, by: &Origin) -> Result<Transfer, DecideError> {
     match world.engine().decide_approval(world.environment, id, approves, by).await? {
         ApprovalSubject::Transfer(transfer) => Ok(*transfer),
-        other @ ApprovalSubject::Configuration(_) => panic!("{other:?}"),
+        other => panic!("{other:?}"),
     }
 }
 

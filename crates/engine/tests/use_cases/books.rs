@@ -38,7 +38,8 @@ async fn refund(world: &World, id: PaymentId, amount: u64) {
         description: None,
         metadata: "{}".to_owned(),
     };
-    let request = RefundRequest { idempotency_key: format!("refund-{amount}"), terms, operator: None };
+    let request =
+        RefundRequest { idempotency_key: format!("refund-{amount}"), terms, operator: None, key: None };
     let (engine, view) = (world.engine(), world.view());
     Box::pin(engine.refund(&view, ServiceReference::Card(id), request, "req_refund")).await.unwrap();
 }

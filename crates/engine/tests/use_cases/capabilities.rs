@@ -89,7 +89,7 @@ async fn a_provider_that_stops_capturing_or_refunding_is_not_asked_to() {
         description: None,
         metadata: "{}".to_owned(),
     };
-    let request = RefundRequest { idempotency_key: "key".to_owned(), terms, operator: None };
+    let request = RefundRequest { idempotency_key: "key".to_owned(), terms, operator: None, key: None };
     let refused = Box::pin(engine.refund(&view, reference, request, "req_refund")).await.unwrap_err();
     assert!(matches!(refused, RefundError::NotRefundable(why) if why.contains("dashboard")), "{refused:?}");
     assert_eq!(world.payment(held).await.refunds, []);

@@ -173,6 +173,7 @@ async fn amounts_become_those_that_were_captured_and_bound_what_is_refunded() {
             metadata: "{}".to_owned(),
         },
         operator: None,
+        key: None,
     };
     let reference = ServiceReference::Card(id);
     let early = Box::pin(world.engine().refund(&world.view(), reference, refund("refund-1"), "req")).await;

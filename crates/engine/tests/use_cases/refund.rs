@@ -21,7 +21,7 @@ use crate::support::{
 
 type Answer = Result<RefundCreated, RefundError>;
 
-fn request(key: &str, amount: Option<u64>) -> RefundRequest {
+pub(crate) fn request(key: &str, amount: Option<u64>) -> RefundRequest {
     let terms = RefundTerms {
         amount: amount.map(|amount| Minor::new(amount).unwrap()),
         fee_refund: None,
@@ -29,20 +29,20 @@ fn request(key: &str, amount: Option<u64>) -> RefundRequest {
         description: None,
         metadata: "{}".to_owned(),
     };
-    RefundRequest { idempotency_key: key.to_owned(), terms, operator: None }
+    RefundRequest { idempotency_key: key.to_owned(), terms, operator: None, key: None }
 }
 
 fn by_operator(request: RefundRequest) -> RefundRequest {
     RefundRequest { operator: Some(origin()), ..request }
 }
 
-async fn refund(world: &World, id: PaymentId, request: RefundRequest) -> Answer {
+pub(crate) async fn refund(world: &World, id: PaymentId, request: RefundRequest) -> Answer {
     let (engine, view) = (world.engine(), world.view());
     Box::pin(engine.refund(&view, ServiceReference::Card(id), request, "req_refund")).await
 }
 
 /// A payment that was paid on an intent.
-async fn paid(world: &World) -> PaymentId {
+pub(crate) async fn paid(world: &World) -> PaymentId {
     let payment = world.prepared(Flow::PaymentComponent, 1_000).await;
     world.providers.records().page().status = ProviderStatus::Succeeded;
     world.confirm(payment.order.id, look_at(&payment.progress.object.unwrap())).await.unwrap();
@@ -50,7 +50,7 @@ async fn paid(world: &World) -> PaymentId {
 }
 
 /// What the provider has given back of the only payment.
-fn returned(world: &World) -> (usize, u64) {
+pub(crate) fn returned(world: &World) -> (usize, u64) {
     let records = world.providers.records();
     let refunds: Vec<_> = records
         .pages

@@ -222,6 +222,7 @@ pub(crate) fn refund(number: u8, principal: u64, fee: u64) -> Refund {
         provider_reference: None,
         failure: None,
         request: None,
+        approval: None,
         created_at: now(),
         updated_at: now(),
     }

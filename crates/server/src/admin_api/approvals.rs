@@ -1,5 +1,5 @@
-//! `/admin/v1/environments/<id>/approvals`: transfers and changes of the configuration that wait for people, and what people
-//! decide.
+//! `/admin/v1/environments/<id>/approvals`: transfers, refunds, wallet movements and changes of the configuration that wait for
+//! people, and what people decide.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use tollgate_domain::{
     id::{ApprovalId, KeyId},
 };
 use tollgate_engine::{
-    ApprovalSubject, DecideError, ProposedChange, Replay,
-    ports::{ApprovalQuery, ConfigProposal, Transfer},
+    ApprovalSubject, DecideError, MoveOrder, ProposedChange, Replay,
+    ports::{ApprovalQuery, ConfigProposal, FundRequest, RefundToApprove, Transfer},
 };
 use utoipa::ToSchema;
 
@@ -29,6 +29,7 @@ use crate::{
     response::{
         error::ApiError,
         error_code::ErrorCode,
+        refund::RefundResponse,
         respond::{self, ApiResult},
     },
 };
@@ -54,6 +55,10 @@ pub(crate) struct ApprovalResponse {
     created_at: String,
     #[schema(required)]
     transfer: Option<TransferToApprove>,
+    #[schema(required)]
+    refund: Option<RefundResponse>,
+    #[schema(required)]
+    funds: Option<FundsToApprove>,
     #[schema(required)]
     configuration: Option<ConfigurationToApprove>,
 }
@@ -81,6 +86,24 @@ pub(crate) struct TransferToApprove {
     account_last_four: String,
     #[schema(required)]
     description: Option<String>,
+}
+
+/// A movement of money into or out of a wallet.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FundsToApprove {
+    #[schema(value_type = words::MovementCause)]
+    cause: &'static str,
+    #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
+    amount_minor: Minor,
+    #[schema(value_type = scalars::CurrencyCode)]
+    currency: String,
+    reference: String,
+    requested_by: String,
+    /// The posting that it became.
+    #[schema(required)]
+    posting_id: Option<String>,
 }
 
 #[derive(Serialize, ToSchema)]
@@ -153,7 +176,7 @@ pub(crate) struct VoteResponse {
 }
 
 impl ApprovalResponse {
-    /// `None` for a transfer that never had to wait.
+    /// `None` for a transfer or refund that never had to wait.
     fn of(subject: &ApprovalSubject) -> Option<Self> {
         let Approval { id, state, count, reasons, maker, votes, .. } = subject.approval()?;
         let votes = votes.iter().map(|vote| VoteResponse {
@@ -162,25 +185,58 @@ impl ApprovalResponse {
             approves: vote.approves,
             at: rfc3339(vote.at),
         });
-        let (created_at, transfer, configuration) = match subject {
-            ApprovalSubject::Transfer(transfer) => {
-                (transfer.order.created_at, Some(TransferToApprove::of(transfer, *maker)), None)
-            }
-            ApprovalSubject::Configuration(proposal) => {
-                (proposal.change.at, None, Some(ConfigurationToApprove::of(proposal)))
-            }
-        };
-        Some(Self {
+        let mut response = Self {
             id: id.to_string(),
-            kind: if transfer.is_some() { "transfer" } else { "configuration" },
+            kind: "",
             state: state.as_str(),
             count: *count,
             reasons: reasons.clone(),
             votes: votes.collect(),
-            created_at: rfc3339(created_at),
-            transfer,
-            configuration,
-        })
+            created_at: String::new(),
+            transfer: None,
+            refund: None,
+            funds: None,
+            configuration: None,
+        };
+        let created_at = match subject {
+            ApprovalSubject::Transfer(transfer) => {
+                response.kind = "transfer";
+                response.transfer = Some(TransferToApprove::of(transfer, *maker));
+                transfer.order.created_at
+            }
+            ApprovalSubject::Refund(waiting) => {
+                let RefundToApprove { payment, provider, currency, refund } = &**waiting;
+                response.kind = "refund";
+                response.refund = Some(RefundResponse::new(payment.to_string(), provider, *currency, refund));
+                refund.created_at
+            }
+            ApprovalSubject::Funds(request) => {
+                response.kind = "funds";
+                response.funds = Some(FundsToApprove::of(request));
+                request.at
+            }
+            ApprovalSubject::Configuration(proposal) => {
+                response.kind = "configuration";
+                response.configuration = Some(ConfigurationToApprove::of(proposal));
+                proposal.change.at
+            }
+        };
+        response.created_at = rfc3339(created_at);
+        Some(response)
+    }
+}
+
+impl FundsToApprove {
+    fn of(request: &FundRequest) -> Self {
+        let MoveOrder { currency, cause, amount, reference } = &request.order;
+        Self {
+            cause: cause.as_str(),
+            amount_minor: *amount,
+            currency: currency.to_string(),
+            reference: reference.clone(),
+            requested_by: request.actor.clone(),
+            posting_id: request.posting.map(|posting| posting.to_string()),
+        }
     }
 }
 
@@ -308,6 +364,7 @@ impl From<DecideError> for ApiError {
                 ),
             ),
             DecideError::Configure(error) => error.into(),
+            DecideError::Move(error) => error.into(),
             DecideError::Store(error) => error.into(),
         }
     }

@@ -9,7 +9,7 @@ use tollgate_domain::{
     id::PostingId,
     ledger::{Balances, Cause},
 };
-use tollgate_engine::{MoveError, MoveOrder, ports::LedgerLine};
+use tollgate_engine::{MoveError, MoveOrder, MoveOutcome, ports::LedgerLine};
 use utoipa::ToSchema;
 
 use crate::{
@@ -27,6 +27,7 @@ use crate::{
         error::ApiError,
         error_code::ErrorCode,
         respond::{self, ApiResult},
+        transaction::TransferApprovalResponse,
     },
 };
 
@@ -90,6 +91,17 @@ pub(crate) struct MovedResponse {
     replayed: bool,
     #[serde(flatten)]
     wallet: WalletResponse,
+}
+
+/// A movement that others have to approve, or have denied. Nothing was moved.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WalletMovementRequested)]
+pub(crate) struct MovementWaitsResponse<'a> {
+    approval_id: String,
+    approval: TransferApprovalResponse,
+    requested_by: &'a str,
+    replayed: bool,
 }
 
 /// A posting with its balanced entries.
@@ -162,7 +174,19 @@ async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let (amount, reference) = read_move(&body)?;
     let order = MoveOrder { currency, cause, amount, reference };
-    let applied = operator.app.engine.move_funds(environment, order, &operator.origin).await?;
+    let applied = match operator.app.engine.move_or_request(environment, order, &operator.origin).await? {
+        MoveOutcome::Moved(applied) => applied,
+        MoveOutcome::Waits { request, replayed } => {
+            let approval = &request.approval;
+            let waits = MovementWaitsResponse {
+                approval_id: approval.id.to_string(),
+                approval: TransferApprovalResponse::of(approval),
+                requested_by: &request.actor,
+                replayed,
+            };
+            return if approval.is_open() { respond::accepted(&waits) } else { respond::ok(&waits) };
+        }
+    };
     let moved = MovedResponse {
         posting_id: applied.posting.to_string(),
         replayed: applied.replayed,
@@ -225,6 +249,10 @@ impl From<MoveError> for ApiError {
             MoveError::TooMuch => {
                 Self::new(ErrorCode::WalletFull, "The balance would exceed the maximum; nothing was added.")
             }
+            MoveError::TooManyRequests => Self::new(
+                ErrorCode::TooManyProposals,
+                "As many movements of this wallet as may wait for approval; approve or deny one first.",
+            ),
             MoveError::Store(error) => error.into(),
             MoveError::Randomness(error) => Self::internal(error.to_string()),
         }

@@ -68,7 +68,7 @@ pub(crate) struct RefundBody<'a> {
 pub(crate) async fn create(Backend(caller): Backend, body: Body) -> ApiResult {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
-    let request = read_body(&body, &caller.headers, None)?;
+    let request = RefundRequest { key: Some(caller.key), ..read_body(&body, &caller.headers, None)? };
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let refunding =
         async move { Box::pin(engine.refund(&caller.view, reference, request, &caller.request)).await };
@@ -140,7 +140,7 @@ pub(crate) fn read_body(
             description,
             metadata: metadata_text(body.metadata),
         };
-        Some(RefundRequest { idempotency_key: key?, terms, operator })
+        Some(RefundRequest { idempotency_key: key?, terms, operator, key: None })
     })();
     fields::complete(errors, read)
 }

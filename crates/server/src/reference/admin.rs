@@ -32,7 +32,7 @@ use crate::{
         requests::RequestResponse,
         statement::StatementResponse,
         transfers::{RevealedResponse, TransferRead, TransferSummary},
-        wallets::{MoveBody, MovedResponse, PostingResponse, WalletResponse},
+        wallets::{MoveBody, MovedResponse, MovementWaitsResponse, PostingResponse, WalletResponse},
     },
     client_api::{
         confirm::ConfirmResponse,
@@ -52,6 +52,8 @@ use crate::{
 
 const TENANTS: &str = "Tenants";
 const CONFIGURATION: &str = "Configuration";
+const MOVEMENT: &str = "Idempotent by `reference`: repeating it returns 200 and `replayed: true`. Where `approvals.funds` asks for it, \
+     nothing is moved until others have approved it (202).";
 const WALLETS: &str = "Wallets";
 const EVENTS: &str = "Events";
 const OPERATIONS: &str = "Operations";
@@ -202,20 +204,23 @@ fn wallets(schemas: &mut Schemas) -> [Described; 5] {
         operation("wallet_read", WALLETS, AdminToken, "Read a wallet")
             .answers::<WalletResponse>(schemas, StatusCode::OK),
         operation("wallet_fund", WALLETS, AdminToken, "Fund a wallet")
-            .says("Idempotent by `reference`: repeating it returns 200 and `replayed: true`.")
+            .says(MOVEMENT)
             .with_actor()
             .takes::<MoveBody<'_>>(schemas, movement.clone())
             .answers::<MovedResponse>(schemas, StatusCode::CREATED)
             .answers::<MovedResponse>(schemas, StatusCode::OK)
-            .fails(&[ErrorCode::IdempotencyConflict, ErrorCode::WalletFull]),
+            .answers::<MovementWaitsResponse<'_>>(schemas, StatusCode::ACCEPTED)
+            .fails(&[ErrorCode::IdempotencyConflict, ErrorCode::WalletFull, ErrorCode::TooManyProposals]),
         operation("wallet_withdraw", WALLETS, AdminToken, "Withdraw from a wallet")
-            .says("Idempotent by `reference`: repeating it returns 200 and `replayed: true`.")
+            .says(MOVEMENT)
             .with_actor()
             .takes::<MoveBody<'_>>(schemas, movement)
             .answers::<MovedResponse>(schemas, StatusCode::CREATED)
             .answers::<MovedResponse>(schemas, StatusCode::OK)
+            .answers::<MovementWaitsResponse<'_>>(schemas, StatusCode::ACCEPTED)
             .fails(&[
                 ErrorCode::IdempotencyConflict,
+                ErrorCode::TooManyProposals,
                 ErrorCode::InsufficientWalletBalance,
                 ErrorCode::WalletFull,
             ]),

@@ -263,7 +263,8 @@ fn refunds(schemas: &mut Schemas) -> [Described; 3] {
             .says(
                 "Idempotent by `idempotencyKey` (or the `Idempotency-Key` header). By default the same share of the \
                  service fee goes back as of the principal, rounded half up. If the outcome is unknown, the refund is \
-                 `pending` and resolved later; a refund can also fail after it succeeded, which is an event.",
+                 `pending` and resolved later; a refund can also fail after it succeeded, which is an event. Where the \
+                 configuration asks for approvals of refunds, it is `pending` with `approval` until people have approved it.",
             )
             .takes::<RefundBody<'_>>(
                 schemas,

@@ -63,6 +63,8 @@ impl PartialSchema for Configuration {
                 "limits": {"type": "array", "maxItems": 50, "items": at("ConfiguredLimit")},
                 "approvals": object(&[], json!({
                     "transfers": {"type": "array", "maxItems": 100, "items": at("ConfiguredApproval")},
+                    "refunds": {"type": "array", "maxItems": 100, "items": at("ConfiguredApproval")},
+                    "funds": {"type": "array", "maxItems": 100, "items": at("ConfiguredApproval")},
                     "configuration": {"type": "boolean"},
                 })),
                 "settings": at("EnvironmentSettings"),
@@ -307,7 +309,7 @@ fn approval() -> Value {
             "id": name(),
             "conditions": {
                 "type": "array", "maxItems": 100, "items": at("RoutingCondition"),
-                "description": "As in routing; the field `firstToAccount` with `eq` and a boolean asks whether no transfer to the same bank account was approved before.",
+                "description": "As in routing; the field `firstToAccount` with `eq` and a boolean asks whether no transfer to the same bank account was approved before; of funds, `cause` with `eq` asks for `fund` or `withdraw`.",
             },
             "count": integer(1, 10),
         }),

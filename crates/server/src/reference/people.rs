@@ -72,23 +72,27 @@ pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 15] {
         operation("account_token_revoke", PEOPLE, AdminToken, "Revoke one of your own tokens")
             .answers::<RevokedResponse>(schemas, StatusCode::OK),
         operation("approval_list", PEOPLE, AdminToken, "List approvals")
-            .says("Transfers and changes of the configuration that wait until people have approved them, or did, newest first.")
+            .says("Transfers, refunds, wallet movements and changes of the configuration that wait until people have approved them, or did, newest first.")
             .with(parameters::approvals())
             .lists::<ApprovalResponse>(schemas),
         operation("approval_read", PEOPLE, AdminToken, "Read an approval")
             .says("A change of the configuration that waits shows what it would change, and its effect on the latest payments.")
             .answers::<ApprovalResponse>(schemas, StatusCode::OK),
-        operation("approval_approve", PEOPLE, AdminToken, "Approve a transfer or a change")
+        operation("approval_approve", PEOPLE, AdminToken, "Approve what waits")
             .says(
-                "The approval of as many different people as the rules ask for sends the transfer or puts the configuration \
-                 in force. It takes a personal token, and not that of whoever made it: the person who proposed the change \
-                 or issued the key that made the transfer, under whatever user, and whoever else may be behind them because \
+                "The approval of as many different people as the rules ask for sends the transfer or refund, moves the funds or \
+                 puts the configuration in force. It takes a personal token, and not that of whoever made it: the person who \
+                 asked for it or issued the key that did, under whatever user, and whoever else may be behind them because \
                  they issued the token or added the user.",
             )
             .answers::<ApprovalResponse>(schemas, StatusCode::OK)
-            .fails(&[ErrorCode::NotApprovable]),
-        operation("approval_deny", PEOPLE, AdminToken, "Deny a transfer or a change")
-            .says("One denial is final: the transfer is `canceled` and its funds are available again; the change is never put in force.")
+            .fails(&[
+                ErrorCode::NotApprovable,
+                ErrorCode::InsufficientWalletBalance,
+                ErrorCode::WalletFull,
+            ]),
+        operation("approval_deny", PEOPLE, AdminToken, "Deny what waits")
+            .says("One denial is final: the transfer is `canceled` and its funds are available again, or the refund is and can be made again; funds are not moved, the change is never put in force.")
             .answers::<ApprovalResponse>(schemas, StatusCode::OK)
             .fails(&[ErrorCode::NotApprovable]),
         operation("audit_log", PEOPLE, AdminToken, "Read the audit log")

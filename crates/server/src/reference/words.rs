@@ -44,7 +44,8 @@ words! {
     /// What is known of whoever did something.
     ActorKind = domain::audit_log::ActorKind::WORDS;
     /// What people decide on.
-    ApprovalKind = ["transfer", "configuration"];
+    ApprovalKind = ["transfer", "refund", "funds", "configuration"];
+    MovementCause = domain::ledger::Cause::ALL.map(domain::ledger::Cause::as_str);
     /// How a place of a document differs. `reordered`: the entries of a list are in another order. `secret`: a different secret looks the same behind its mask.
     DifferenceKind = ["added", "removed", "changed", "reordered", "secret"];
     /// Where an approval stands.

@@ -124,7 +124,7 @@ error_codes! {
             "It is approved, denied or canceled already, or you created or approved it yourself; or the configuration has changed since the change was proposed.",
             "Read the approval; another person must approve it, or the change must be proposed again.";
         NotRefundable "not_refundable":
-            "The transaction is a bank transfer, has not succeeded, or has as many refunds as one can have.",
+            "The transaction is a bank transfer, has not been paid, or has as many refunds as one can have.",
             "Refund only card payments whose status is `succeeded`.";
         RefundExceedsRemaining "refund_exceeds_remaining":
             "The refund is larger than what is left of the payment; `error.details` says how much that is.",
@@ -145,7 +145,7 @@ error_codes! {
             "The user has as many valid personal tokens as one can have.",
             "Revoke one first.";
         TooManyProposals "too_many_proposals":
-            "The limit of configuration changes that wait for approval is reached.",
+            "The limit of configuration changes, or of movements of the wallet, that wait for approval is reached.",
             "Approve or deny one first.";
         KeyNotLive "key_not_live":
             "The key is revoked, expired or already rotated.",

@@ -1,12 +1,17 @@
 //! Events as receivers get them: made of the very answers the API gives.
 
 use serde::Serialize;
-use tollgate_domain::{approval::ProposalNotice, circuit::CircuitNotice};
+use tollgate_domain::{
+    Currency, Minor,
+    approval::{Proposal, ProposalNotice},
+    circuit::CircuitNotice,
+    ledger::Cause,
+};
 use tollgate_engine::ports::{Event, EventBodies, EventSubject};
 use utoipa::ToSchema;
 
 use crate::{
-    json::timestamp::rfc3339,
+    json::{minor::digits, timestamp::rfc3339},
     reference::{scalars, words},
     response::{
         payment as payment_response, payment::PaymentReadResponse, refund::RefundResponse,
@@ -88,7 +93,7 @@ impl<'a> CircuitResponse<'a> {
     }
 }
 
-/// A change of the configuration that waits for somebody else to approve it.
+/// What an operator asked for, and somebody else has to approve: a change of the configuration, or a wallet movement.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ApprovalNotice)]
@@ -97,18 +102,43 @@ pub(crate) struct ProposalNoticeResponse<'a> {
     #[schema(value_type = words::ApprovalKind)]
     kind: &'static str,
     proposed_by: &'a str,
-    /// The version that the change was made from.
-    from_version: u64,
+    /// The version that a change of the configuration was made from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    from_version: Option<u64>,
+    /// What is to be moved, of a wallet movement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    funds: Option<FundsNoticeResponse<'a>>,
+}
+
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = FundsNotice)]
+pub(crate) struct FundsNoticeResponse<'a> {
+    #[schema(value_type = words::MovementCause)]
+    cause: &'static str,
+    #[serde(serialize_with = "digits")]
+    #[schema(value_type = scalars::MinorUnits)]
+    amount_minor: Minor,
+    #[schema(value_type = scalars::CurrencyCode)]
+    currency: String,
+    reference: &'a str,
+}
+
+impl<'a> FundsNoticeResponse<'a> {
+    fn of(cause: Cause, amount: Minor, currency: Currency, reference: &'a str) -> Self {
+        Self { cause: cause.as_str(), amount_minor: amount, currency: currency.to_string(), reference }
+    }
 }
 
 impl<'a> ProposalNoticeResponse<'a> {
     fn of(notice: &'a ProposalNotice) -> Self {
-        Self {
-            id: notice.approval.to_string(),
-            kind: "configuration",
-            proposed_by: &notice.proposed_by,
-            from_version: notice.from_version,
-        }
+        let (kind, from_version, funds) = match &notice.what {
+            Proposal::Configuration { from_version } => ("configuration", Some(*from_version), None),
+            Proposal::Funds { cause, amount, currency, reference } => {
+                ("funds", None, Some(FundsNoticeResponse::of(*cause, *amount, *currency, reference)))
+            }
+        };
+        Self { id: notice.approval.to_string(), kind, proposed_by: &notice.proposed_by, from_version, funds }
     }
 }
 

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 use crate::{
     json::{minor::digits, timestamp::rfc3339},
     reference::{scalars, words},
-    response::transaction::{FailureResponse, failure, stored_json},
+    response::transaction::{FailureResponse, TransferApprovalResponse, failure, stored_json},
 };
 
 #[derive(Serialize, ToSchema)]
@@ -55,6 +55,9 @@ pub(crate) struct RefundResponse {
     failure: Option<FailureResponse>,
     #[schema(value_type = words::RefundOrigin)]
     origin: &'static str,
+    /// What people have to decide, or have decided, before it is sent; null if nobody has to.
+    #[schema(required)]
+    approval: Option<TransferApprovalResponse>,
     #[schema(value_type = scalars::Moment)]
     created_at: String,
     #[schema(value_type = scalars::Moment)]
@@ -90,6 +93,7 @@ impl RefundResponse {
             metadata: stored_json(&terms.metadata),
             failure: refund.failure.as_ref().map(failure),
             origin: refund.origin.as_str(),
+            approval: refund.approval.as_ref().map(TransferApprovalResponse::of),
             created_at: rfc3339(refund.created_at),
             updated_at: rfc3339(refund.updated_at),
         }

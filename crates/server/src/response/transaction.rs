@@ -110,7 +110,7 @@ pub(crate) struct DisputeResponse {
     respond_by: Option<String>,
 }
 
-/// Where the approval of a transfer stands.
+/// Where the approval of a transfer, a refund or a wallet movement stands.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = TransferApproval)]
@@ -126,7 +126,7 @@ pub(crate) struct TransferApprovalResponse {
 }
 
 impl TransferApprovalResponse {
-    fn of(approval: &Approval) -> Self {
+    pub(crate) fn of(approval: &Approval) -> Self {
         Self {
             state: approval.state.as_str(),
             count: approval.count,

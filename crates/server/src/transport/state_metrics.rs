@@ -159,7 +159,11 @@ type Counted = (&'static str, &'static str, fn(&Attention) -> u32);
 
 const COUNTED: [Counted; 9] = [
     ("open_exceptions", "Discrepancies with a provider that are open", |it| it.open_exceptions),
-    ("open_approvals", "Transfers and configuration changes waiting for approval", |it| it.open_approvals),
+    (
+        "open_approvals",
+        "Transfers, refunds, wallet movements and configuration changes waiting for approval",
+        |it| it.open_approvals,
+    ),
     ("open_disputes", "Disputes that are not decided", |it| it.open_disputes),
     ("waiting_deliveries", "Deliveries of events that are due now or later", |it| it.waiting_deliveries),
     ("parked_deliveries", "Deliveries of events that failed for good", |it| it.parked_deliveries),

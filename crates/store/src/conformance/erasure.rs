@@ -72,6 +72,7 @@ pub async fn somebody(nodes: &Nodes) -> Somebody {
         provider_reference: None,
         failure: Some(failure("refund failure")),
         request: None,
+        approval: None,
         created_at: moment,
         updated_at: moment,
     };

@@ -35,6 +35,7 @@ impl Nodes {
             provider_reference: text(LETTERS),
             failure: is_full.then(|| Failure { code: "code".to_owned(), message: LETTERS.to_owned() }),
             request: text("req_1"),
+            approval: None,
             created_at: at,
             updated_at: at,
         }

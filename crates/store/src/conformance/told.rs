@@ -2,7 +2,7 @@
 
 use tollgate_domain::{
     Minor, Timestamp,
-    approval::{Approval, ApprovalState, ProposalNotice},
+    approval::{Approval, ApprovalState, Proposal, ProposalNotice},
     circuit::CircuitNotice,
     event::EventKind,
     id::{EnvironmentId, EventId, PaymentId},
@@ -349,7 +349,8 @@ pub async fn a_proposal_is_told_of_once(nodes: &Nodes) {
         assert_eq!(nodes.one.propose_config(&other, nodes.new_event_id(), 1).await.unwrap(), outcome);
     }
     let approval = proposal.approval.id;
-    let notice = ProposalNotice { approval, proposed_by: LETTERS.to_owned(), from_version: 7 };
+    let what = Proposal::Configuration { from_version: 7 };
+    let notice = ProposalNotice { approval, proposed_by: LETTERS.to_owned(), what };
     let expected = Event {
         id: event,
         kind: EventKind::ApprovalRequired,

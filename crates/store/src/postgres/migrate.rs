@@ -47,6 +47,7 @@ const MIGRATIONS: &[Migration] = migrations!("postgres":
     45 "0045" erasure_wishes,
     46 "0046" credential_accounts,
     50 "0050" identity,
+    51 "0051" more_approvals,
 );
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.

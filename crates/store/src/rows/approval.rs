@@ -58,13 +58,19 @@ pub(crate) fn account(digest: &[u8; 32]) -> String {
 }
 
 /// The columns `approval_id`, `approval_state`, `approval` and `approval_account`.
+pub(crate) fn read_with_account(cells: &mut Cells<'_>) -> Result<Option<Approval>, Fault> {
+    let approval = read(cells)?;
+    let account = cells.text_or_none()?.map(|text| read_account(&text).ok_or(CorruptRow("approved account")));
+    let account = account.transpose()?;
+    Ok(approval.map(|approval| Approval { account, ..approval }))
+}
+
+/// The columns `approval_id`, `approval_state` and `approval`.
 pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Option<Approval>, Fault> {
-    const CORRUPT: CorruptRow = CorruptRow("approval of a transfer");
-    let (id, state, stored, account) =
-        (cells.text_or_none()?, cells.text_or_none()?, cells.text_or_none()?, cells.text_or_none()?);
+    let (id, state, stored) = (cells.text_or_none()?, cells.text_or_none()?, cells.text_or_none()?);
     let (Some(id), Some(state), Some(stored)) = (id, state, stored) else { return Ok(None) };
-    let account = account.map(|text| read_account(&text).ok_or(CORRUPT)).transpose()?;
-    Ok(Some(Approval { account, ..parse(id.parse().map_err(|_| CORRUPT)?, &state, &stored)? }))
+    let id = id.parse().map_err(|_| CorruptRow("ID of an approval"))?;
+    Ok(Some(parse(id, &state, &stored)?))
 }
 
 /// What [`write`] wrote.

@@ -2,17 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
-    Minor, PaymentMethod, ServiceReference, Timestamp,
-    approval::ProposalNotice,
+    Currency, Minor, PaymentMethod, ServiceReference, Timestamp,
+    approval::{Proposal, ProposalNotice},
     circuit::CircuitNotice,
     event::EventKind,
     id::{ApprovalId, EventId},
+    ledger::Cause,
     refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms},
     transaction::{Dispute, Failure, Status, TransactionState},
 };
-use tollgate_engine::ports::{ConfigChange, Event, EventsFrom, NewEvent};
+use tollgate_engine::ports::{ConfigChange, Event, EventsFrom, FundRequest, MoveOrder, NewEvent};
 
-use super::hold::StoredHold;
+use super::{approval, hold::StoredHold};
 use crate::prelude::*;
 
 /// The columns that [`read`] takes, of out_events as `e`.
@@ -43,7 +44,7 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Event, Fault> {
     let told = stored.as_deref().unwrap_or_default();
     match method.as_str() {
         PROVIDER => Ok(Event { circuit: Some(Box::new(read_circuit(told, kind)?)), ..bare }),
-        CONFIGURATION => Ok(Event { proposal: Some(Box::new(read_proposal(told, bytes)?)), ..bare }),
+        CONFIGURATION | FUNDS => Ok(Event { proposal: Some(Box::new(read_proposal(told, bytes)?)), ..bare }),
         method => {
             let method = PaymentMethod::parse(method).ok_or(CorruptRow("payment method"))?;
             let reference = Some(ServiceReference::from_bytes(method, bytes));
@@ -65,6 +66,9 @@ pub(crate) const PROVIDER: &str = "provider";
 
 /// What stands for the method of an event about a proposed configuration, whose reference is the approval's ID.
 pub(crate) const CONFIGURATION: &str = "configuration";
+
+/// The same of an event about a wallet movement.
+pub(crate) const FUNDS: &str = "funds";
 
 /// What stands in the place of words that were erased.
 const ERASED: &str = "erased";
@@ -156,6 +160,9 @@ struct StoredRefund {
     failure: Option<StoredFailure>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     request: Option<String>,
+    /// The approval's ID, its state, and the rest of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    approval: Option<(String, String, String)>,
     created_at: i64,
     updated_at: i64,
 }
@@ -180,6 +187,10 @@ impl StoredRefund {
                 .clone()
                 .map(|failure| StoredFailure { code: failure.code, message: failure.message }),
             request: refund.request.clone(),
+            approval: refund.approval.as_ref().map(|approval| {
+                let stored = approval::write(approval).unwrap_or_default();
+                (approval.id.to_string(), approval.state.as_str().to_owned(), stored)
+            }),
             created_at: refund.created_at.unix_millis(),
             updated_at: refund.updated_at.unix_millis(),
         }
@@ -190,6 +201,9 @@ impl StoredRefund {
         let amount = |minor| Minor::new(minor).ok_or(damaged);
         let fee_refund = self.fee_refund.map(|text| FeeRefund::parse(&text).ok_or(damaged)).transpose()?;
         let reason = self.reason.map(|text| RefundReason::parse(&text).ok_or(damaged)).transpose()?;
+        let approval = self
+            .approval
+            .map(|(id, state, stored)| approval::parse(id.parse().map_err(|_| damaged)?, &state, &stored));
         Ok(Refund {
             id: self.id.parse().map_err(|_| damaged)?,
             terms: RefundTerms {
@@ -206,6 +220,7 @@ impl StoredRefund {
             provider_reference: self.provider_reference,
             failure: self.failure.map(|failure| Failure { code: failure.code, message: failure.message }),
             request: self.request,
+            approval: approval.transpose()?,
             created_at: Timestamp::from_unix_millis(self.created_at),
             updated_at: Timestamp::from_unix_millis(self.updated_at),
         })
@@ -244,27 +259,57 @@ fn read_circuit(stored: &str, kind: EventKind) -> Result<CircuitNotice, CorruptR
     })
 }
 
-/// Who proposed a configuration, and from which version.
+/// Who asked for something, and for what.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct StoredProposal {
     proposed_by: String,
-    from_version: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    from_version: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    funds: Option<StoredFunds>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredFunds {
+    cause: String,
+    minor: u64,
+    currency: String,
+    reference: String,
 }
 
 pub(crate) fn write_proposal(change: &ConfigChange) -> String {
-    let stored = StoredProposal { proposed_by: change.actor.clone(), from_version: change.from_version };
-    serde_json::to_string(&stored).unwrap_or_default()
+    let (proposed_by, from_version) = (change.actor.clone(), Some(change.from_version));
+    serde_json::to_string(&StoredProposal { proposed_by, from_version, funds: None }).unwrap_or_default()
+}
+
+pub(crate) fn write_funds(request: &FundRequest) -> String {
+    let MoveOrder { currency, cause, amount, reference } = &request.order;
+    let funds = StoredFunds {
+        cause: cause.as_str().to_owned(),
+        minor: amount.get(),
+        currency: currency.to_string(),
+        reference: reference.clone(),
+    };
+    let (proposed_by, funds) = (request.actor.clone(), Some(funds));
+    serde_json::to_string(&StoredProposal { proposed_by, from_version: None, funds }).unwrap_or_default()
 }
 
 fn read_proposal(stored: &str, approval: [u8; 16]) -> Result<ProposalNotice, CorruptRow> {
-    let stored: StoredProposal =
-        serde_json::from_str(stored).map_err(|_| CorruptRow("proposal of an event"))?;
-    Ok(ProposalNotice {
-        approval: ApprovalId::from_bytes(approval),
-        proposed_by: stored.proposed_by,
-        from_version: stored.from_version,
-    })
+    const DAMAGED: CorruptRow = CorruptRow("proposal of an event");
+    let stored: StoredProposal = serde_json::from_str(stored).map_err(|_| DAMAGED)?;
+    let what = match (stored.from_version, stored.funds) {
+        (Some(from_version), None) => Proposal::Configuration { from_version },
+        (None, Some(funds)) => Proposal::Funds {
+            cause: Cause::parse(&funds.cause).ok_or(DAMAGED)?,
+            amount: Minor::new(funds.minor).ok_or(DAMAGED)?,
+            currency: Currency::parse(&funds.currency).ok_or(DAMAGED)?,
+            reference: funds.reference,
+        },
+        _ => return Err(DAMAGED),
+    };
+    let approval = ApprovalId::from_bytes(approval);
+    Ok(ProposalNotice { approval, proposed_by: stored.proposed_by, what })
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

@@ -15,7 +15,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{PaymentFilter, Progress};
 
-use super::{account, fee, route, version};
+use super::{account, approval, fee, route, version};
 use crate::prelude::*;
 
 table! {
@@ -106,7 +106,8 @@ table! {
         "ON CONFLICT (environment_id, payment_id, id) DO UPDATE SET
              status = excluded.status, provider_reference = excluded.provider_reference,
              failure_code = excluded.failure_code, failure_message = excluded.failure_message,
-             updated_at = excluded.updated_at"
+             updated_at = excluded.updated_at, approval_state = excluded.approval_state,
+             approval = excluded.approval"
     );
     fn refund_row(environment: EnvironmentId, payment: PaymentId, refund: &'a Refund) {
         environment_id: Id = environment,
@@ -127,6 +128,9 @@ table! {
         request: Text = &refund.request,
         created_at: Number = refund.created_at,
         updated_at: Number = refund.updated_at,
+        approval_id: Text = refund.approval.as_ref().map(|it| it.id.to_string()),
+        approval_state: Text = refund.approval.as_ref().map(|it| it.state.as_str()),
+        approval: Text = refund.approval.as_ref().and_then(approval::write),
     }
 }
 
@@ -135,7 +139,7 @@ macro_rules! refund_columns {
     () => {
         "r.id, r.principal_minor, r.fee_minor, r.asked_minor, r.fee_refund, r.reason, r.description, r.metadata,
          r.origin, r.status, r.provider_reference, r.failure_code, r.failure_message, r.request, r.created_at,
-         r.updated_at"
+         r.updated_at, r.approval_id, r.approval_state, r.approval"
     };
 }
 
@@ -244,6 +248,7 @@ pub(crate) fn read_refund(cells: &mut Cells<'_>) -> Result<Option<Refund>, Fault
         request: cells.text_or_none()?,
         created_at: cells.moment()?,
         updated_at: cells.moment()?,
+        approval: approval::read(cells)?,
     }))
 }
 

@@ -160,7 +160,7 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
         tries: cells.count("number of tries")?,
         waiting: cells.text_or_none()?,
         cancel_requested_at: cells.moment_or_none()?,
-        approval: approval::read(cells)?,
+        approval: approval::read_with_account(cells)?,
     };
     let CardTransaction { id, state, updated_at, .. } =
         read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;

@@ -45,6 +45,7 @@ const MIGRATIONS: &[Migration] = migrations!("sqlite":
     45 "0045" erasure_wishes,
     46 "0046" credential_accounts,
     50 "0050" identity,
+    51 "0051" more_approvals,
 );
 
 const RECORD: &str = "CREATE TABLE IF NOT EXISTS schema_migrations (

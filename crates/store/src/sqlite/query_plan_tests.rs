@@ -19,8 +19,8 @@ use crate::{
     session::Dialect,
     units::{
         audit_log, circuit_events, deliveries, diagnosis, digest, endpoints, erasure, events, exceptions,
-        health, out_events, payments, proposals, records, request_log, resend, statement::Scope, timeline,
-        transactions, transfers,
+        funds, health, out_events, payments, proposals, records, refund_approvals, request_log, resend,
+        statement::Scope, timeline, transactions, transfers,
     },
 };
 
@@ -220,6 +220,8 @@ fn search_and_reports_have_their_indexes() {
         (health::ATTENTION, "disputes_open", "environment_id=?"),
         (health::ATTENTION, "transfers_to_approve", "environment_id=?"),
         (health::ATTENTION, "config_proposals_open", "environment_id=?"),
+        (health::ATTENTION, "refunds_to_approve", "environment_id=?"),
+        (health::ATTENTION, "fund_requests_open", "environment_id=?"),
         (health::WALLETS, "PRIMARY KEY", "environment_id=?"),
         (health::SPENT, "PRIMARY KEY", "environment_id=? AND hour>? AND hour<?"),
         (diagnosis::BACKLOG, "card_payments_due", "due_at<?"),
@@ -228,6 +230,10 @@ fn search_and_reports_have_their_indexes() {
         (diagnosis::BACKLOG, "undigested_events", "event_id<?"),
         (proposals::LIST, "sqlite_autoindex_config_proposals_1", "environment_id=? AND id<?"),
         (proposals::LIST_OPEN, "config_proposals_open", "environment_id=? AND id<?"),
+        (funds::LIST, "sqlite_autoindex_fund_requests_1", "environment_id=? AND id<?"),
+        (funds::LIST_OPEN, "fund_requests_open", "environment_id=? AND id<?"),
+        (refund_approvals::ALL, "refunds_approvals", "environment_id=? AND approval_id>? AND approval_id<?"),
+        (refund_approvals::OPEN, "refunds_to_approve", "environment_id=? AND approval_id<?"),
         (transfers::APPROVALS, "transfers_approvals", "environment_id=? AND approval_id>? AND approval_id<?"),
         (transfers::TO_APPROVE, "transfers_to_approve", "environment_id=? AND approval_id<?"),
         (

@@ -4,21 +4,25 @@ use async_trait::async_trait;
 use tollgate_domain::{
     ProviderAccount, ServiceReference, Timestamp,
     card::CardOrder,
-    id::{EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId, TransactionId},
+    id::{ApprovalId, EnvironmentId, ExceptionId, HoldActionId, PaymentId, RefundId, TransactionId},
     limit::LimitUse,
     transaction::Transaction,
 };
 use tollgate_engine::ports::{
-    CardPayment, Changed, Entry, Inserted, NewEvent, PaymentChange, PaymentFilter, PaymentReroute,
-    PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received, Resolution,
-    SettledProviderEvent, StoreError, StoredException, StoredProviderEvent, TransactionFilter,
+    ApprovalQuery, CardPayment, Changed, Entry, Inserted, NewEvent, PaymentChange, PaymentFilter,
+    PaymentReroute, PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received,
+    RefundToApprove, Resolution, SettledProviderEvent, StoreError, StoredException, StoredProviderEvent,
+    TransactionFilter,
 };
 
 use super::{SqlStore, port};
 use crate::{
     session::{Driver, Mode, run},
     unit::Running,
-    units::{accounts, events, exceptions, payment_change, payments, reroute, timeline, transactions},
+    units::{
+        accounts, events, exceptions, payment_change, payments, refund_approvals, reroute, timeline,
+        transactions,
+    },
 };
 
 port! {
@@ -32,6 +36,12 @@ port! {
             environment: EnvironmentId, provider: &str, object: &str
         ) -> Option<PaymentId>;
         Read payments::of_key => payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
+        Read refund_approvals::list => refund_approvals(
+            environment: EnvironmentId, query: ApprovalQuery
+        ) -> Vec<RefundToApprove>;
+        Read refund_approvals::find => refund_approval(
+            environment: EnvironmentId, id: ApprovalId
+        ) -> Option<RefundToApprove>;
         Read payments::of_refund => payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         Read payments::of_hold_action => payment_of_hold_action(
             environment: EnvironmentId, action: HoldActionId

@@ -1,19 +1,21 @@
-//! Changes of the configuration that wait for somebody else.
+//! What operators ask for that waits for somebody else.
 
 use async_trait::async_trait;
 use tollgate_domain::{
     Timestamp,
     approval::Approval,
     id::{ApprovalId, EnvironmentId, EventId},
+    ledger::Movement,
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, ConfigProposal, NewCircuitEvent, ProposalDecided, ProposalStore, Proposed, StoreError,
+    ApprovalQuery, ConfigProposal, FundRequest, FundsDecided, FundsRequested, NewCircuitEvent,
+    ProposalDecided, ProposalStore, Proposed, StoreError,
 };
 
 use super::{SqlStore, port};
 use crate::{
     session::{Driver, run},
-    units::proposals,
+    units::{funds, proposals},
 };
 
 port! {
@@ -30,5 +32,13 @@ port! {
         Write proposals::decide => decide_config_proposal(
             environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp, circuits: &[NewCircuitEvent]
         ) -> ProposalDecided;
+        Write funds::request => request_funds(
+            request: &FundRequest, event: EventId, most: u32
+        ) -> FundsRequested;
+        Read funds::list => fund_requests(environment: EnvironmentId, query: ApprovalQuery) -> Vec<FundRequest>;
+        Read funds::find => fund_request(environment: EnvironmentId, id: ApprovalId) -> Option<FundRequest>;
+        Write funds::decide => decide_funds(
+            seen: &FundRequest, approval: &Approval, movement: Option<&Movement>
+        ) -> FundsDecided;
     } and {}
 }

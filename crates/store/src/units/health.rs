@@ -59,6 +59,13 @@ macro_rules! attention {
          SELECT 1 FROM transfers WHERE environment_id = ",
             $environment,
             " AND approval_state = 'required' ORDER BY approval_id LIMIT $2) c)
+         + (SELECT count(*) FROM (
+         SELECT 1 FROM refunds WHERE environment_id = ",
+            $environment,
+            " AND approval_state = 'required' ORDER BY approval_id LIMIT $2) c)
+         + (SELECT count(*) FROM fund_requests WHERE environment_id = ",
+            $environment,
+            " AND state = 'required')
          + (SELECT count(*) FROM config_proposals WHERE environment_id = ",
             $environment,
             " AND state = 'required'),

@@ -190,7 +190,7 @@ const APPROVALS_IN_STATE: &str = with_approval!(
 const APPROVAL: &str = with_approval!("f.approval_id IS NOT NULL AND f.approval_id = $2");
 
 /// Behind every id's text.
-const LAST: &str = "apr_~";
+pub(super) const LAST_APPROVAL: &str = "apr_~";
 
 pub(crate) async fn approvals<S: Session>(
     s: &mut S,
@@ -198,7 +198,7 @@ pub(crate) async fn approvals<S: Session>(
     query: ApprovalQuery,
 ) -> Result<Vec<Transfer>, Fault> {
     // The texts of ids sort as the ids do.
-    let before = query.before.map_or_else(|| LAST.to_owned(), |id| id.to_string());
+    let before = query.before.map_or_else(|| LAST_APPROVAL.to_owned(), |id| id.to_string());
     match query.state {
         None => s.query(APPROVALS, values![environment, before, query.limit], read).await,
         Some(ApprovalState::Required) => {

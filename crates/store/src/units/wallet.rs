@@ -1,7 +1,7 @@
 //! The wallets' books.
 
 use tollgate_domain::{
-    Currency,
+    Currency, Minor,
     id::{EnvironmentId, PostingId},
     ledger::{Account, Balances, Movement, MovementError, PostingCause, entries},
 };
@@ -20,12 +20,8 @@ pub(crate) async fn move_funds<S: Session>(
     let Some(mut wallet) = lock(s, environment, movement.currency).await? else {
         return Ok(Effect::Nothing(Moved::EnvironmentMissing));
     };
-    let sql = "SELECT id, amount_minor FROM ledger_postings
-         WHERE environment_id = $1 AND currency = $2 AND cause = $3 AND reference = $4";
-    let posted = values![environment, movement.currency.code(), movement.cause.as_str(), &movement.reference];
-    if let Some((posting, amount)) =
-        s.query_opt(sql, posted, |cells| Ok((cells.id()?, cells.amount()?))).await?
-    {
+    let named = values![environment, movement.currency.code(), movement.cause.as_str(), &movement.reference];
+    if let Some((posting, amount)) = posted(s, named).await? {
         if amount != movement.amount {
             return Ok(Effect::Nothing(Moved::ReferenceReused { amount }));
         }
@@ -62,6 +58,16 @@ pub(crate) async fn move_funds<S: Session>(
     Ok(Effect::Written(Moved::Done(applied)))
 }
 
+/// The posting of an environment, currency, cause and reference, and its amount.
+pub(super) async fn posted<S: Session>(
+    s: &mut S,
+    named: &[Value<'_>],
+) -> Result<Option<(PostingId, Minor)>, Fault> {
+    let sql = "SELECT id, amount_minor FROM ledger_postings
+         WHERE environment_id = $1 AND currency = $2 AND cause = $3 AND reference = $4";
+    s.query_opt(sql, named, |cells| Ok((cells.id()?, cells.amount()?))).await
+}
+
 /// Locks what is available in the wallet, which everything that touches a wallet locks first.
 pub(crate) async fn lock_available<S: Session>(
     s: &mut S,
@@ -75,7 +81,7 @@ pub(crate) async fn lock_available<S: Session>(
 }
 
 /// Locks the wallet, whose first accounts are made where they are missing; `None` if there is no environment.
-async fn lock<S: Session>(
+pub(super) async fn lock<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
     currency: Currency,

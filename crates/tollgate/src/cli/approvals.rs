@@ -1,4 +1,4 @@
-//! `tollgate approvals`: transfers and changes of the configuration that wait for people, and what they decide.
+//! `tollgate approvals`: transfers, refunds, wallet movements and changes of the configuration that wait for people, and what they decide.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(crate) struct Approvals {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// List transfers and changes of the configuration that wait for approval, newest first.
+    /// List transfers, refunds, wallet movements and configuration changes that wait for approval, newest first.
     List {
         /// Include decided ones.
         #[arg(long)]
@@ -39,12 +39,12 @@ enum Action {
         /// The approval ID.
         id: String,
     },
-    /// Approve a transfer or a change; the last approval it needs sends it or puts it in force.
+    /// Approve what waits; the last approval it needs sends it, moves the funds or puts it in force.
     Approve {
         /// The approval ID.
         id: String,
     },
-    /// Deny a transfer or a change: it is canceled, and a transfer's funds are available again.
+    /// Deny what waits: it is canceled, and a transfer's funds are available again.
     Deny {
         /// The approval ID.
         id: String,
@@ -86,6 +86,13 @@ fn subject(approval: &Value) -> String {
         let amount = major(transfer.text("amountMinor"), transfer.text("currency"));
         let (name, bank) = (transfer.text("accountName"), transfer.text("bankName"));
         format!("{amount} to {name}, {bank}, ····{}", transfer.text("accountLastFour"))
+    } else if let Some(refund) = approval.field("refund").filter(|it| it.is_object()) {
+        let amount = major(refund.text("totalRefundMinor"), refund.text("currency"));
+        format!("a refund of {amount}, by {}", refund.text("origin"))
+    } else if let Some(funds) = approval.field("funds").filter(|it| it.is_object()) {
+        let amount = major(funds.text("amountMinor"), funds.text("currency"));
+        let verb = if funds.text("cause") == "fund" { "fund the wallet with" } else { "withdraw" };
+        format!("{verb} {amount}, by {}", funds.text("requestedBy"))
     } else {
         let configuration = approval.field("configuration").unwrap_or(&Value::Null);
         let (by, version) = (configuration.text("proposedBy"), configuration.number("fromVersion"));
@@ -114,8 +121,15 @@ fn summary(approval: &Value, style: Style) -> String {
 
 fn show(approval: &Value, style: Style) -> String {
     let mut lines = vec![summary(approval, style).trim_end().to_owned()];
-    if let Some(transfer) = approval.field("transfer").filter(|it| it.is_object()) {
-        lines.push(format!("Transfer: {}", transfer.text("serviceReference")));
+    let of = |kind: &str, name: &str| {
+        let about = approval.field(kind).filter(|it| it.is_object())?;
+        Some(printable(about.text(name)))
+    };
+    lines.extend(of("transfer", "serviceReference").map(|reference| format!("Transfer: {reference}")));
+    lines.extend(of("refund", "serviceReference").map(|reference| format!("Refund of: {reference}")));
+    lines.extend(of("refund", "refundReference").map(|reference| format!("Refund: {reference}")));
+    lines.extend(of("funds", "reference").map(|reference| format!("Reference: {reference}")));
+    if approval.text("kind") != "configuration" {
         lines.push(format!("Reasons: {}", printable(&approval.joined("reasons"))));
     }
     lines.extend(approval.list("votes").iter().map(|vote| {
@@ -162,26 +176,34 @@ fn change_lines(change: &Value, style: Style) -> Vec<String> {
 async fn decide(session: &Session, path: &str, id: &str, what: &str) -> Result<(), Failure> {
     let done = session.client.post(&format!("{path}/{}/{what}", segment(id)), &json!({})).await;
     let done = done.map_err(|failure| failure.if_missing(|| missing(id)))?;
-    session.output.show(&done, |_| {
-        let Some(transfer) = done.field("transfer").filter(|it| it.is_object()) else {
-            let version = done.field("configuration").map_or(0, |it| it.number("version"));
-            return match done.text("state") {
-                "approved" => format!("Approved; in force as version {version}."),
-                _ => "Denied; the configuration stays as it is.".to_owned(),
-            };
-        };
-        let reference = transfer.text("serviceReference");
-        match done.text("state") {
-            "approved" => {
-                format!(
-                    "Approved; the transfer is being sent. See it with\n`tollgate payments show {reference}`."
-                )
-            }
-            "denied" => "Denied; the transfer is canceled and its funds are available again.".to_owned(),
-            _ => match done.number("count").saturating_sub(given(&done)) {
-                1 => "Approved by you; the transfer waits for 1 more person.".to_owned(),
-                missing => format!("Approved by you; the transfer waits for {missing} more people."),
-            },
+    session.output.show(&done, |_| decided(&done))
+}
+
+fn decided(done: &Value) -> String {
+    let reference = |kind: &str| done.field(kind).map_or("", |it| it.text("serviceReference"));
+    let (what, sent, canceled) = match done.text("kind") {
+        "transfer" => {
+            let reference = reference("transfer");
+            let sent =
+                format!("the transfer is being sent. See it with\n`tollgate payments show {reference}`.");
+            ("transfer", sent, "the transfer is canceled and its funds are available again.")
         }
-    })
+        "refund" => {
+            let reference = reference("refund");
+            let sent =
+                format!("the refund is being sent. See it with\n`tollgate payments show {reference}`.");
+            ("refund", sent, "the refund is canceled and can be made again.")
+        }
+        "funds" => ("movement", "the funds have moved.".to_owned(), "no funds moved."),
+        _ => {
+            let version = done.field("configuration").map_or(0, |it| it.number("version"));
+            ("change", format!("in force as version {version}."), "the configuration stays as it is.")
+        }
+    };
+    match (done.text("state"), done.number("count").saturating_sub(given(done))) {
+        ("approved", _) => format!("Approved; {sent}"),
+        ("denied", _) => format!("Denied; {canceled}"),
+        (_, 1) => format!("Approved by you; the {what} waits for 1 more person."),
+        (_, missing) => format!("Approved by you; the {what} waits for {missing} more people."),
+    }
 }

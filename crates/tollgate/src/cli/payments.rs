@@ -162,8 +162,10 @@ async fn refund_payment(session: &Session, wanted: RefundArgs) -> Result<(), Fai
     session.output.show(&made, |style| {
         let refund = made.field("refund").unwrap_or(&Value::Null);
         let amount = |field| major(refund.text(field), refund.text("currency"));
+        let approval = refund.field("approval").filter(|it| it.text("state") == "required");
+        let waits = approval.map_or("", |_| "It waits for approval; see `tollgate approvals list`.\n");
         format!(
-            "{} {}  {}, {} of it fee\n",
+            "{} {}  {}, {} of it fee\n{waits}",
             refund.text("refundReference"),
             style.status(refund.text("status")),
             amount("totalRefundMinor"),

@@ -106,6 +106,17 @@ async fn post(
         _ => failure,
     })?;
     session.output.show(&moved, |style| {
+        if let Some(id) = moved.field("approvalId").and_then(Value::as_str) {
+            let is_open = moved.field("approval").is_some_and(|it| it.text("state") == "required");
+            return if is_open {
+                format!(
+                    "{amount}, reference {reference}, waits for approval; no funds moved yet.\n\
+                     Another person approves it with `tollgate approvals approve {id}`.\n"
+                )
+            } else {
+                format!("Reference {reference} was denied as {id}; no funds moved.\n")
+            };
+        }
         let done = if moved.flag("replayed") {
             format!("Reference {reference} was already used; no funds moved.\n")
         } else {

@@ -48,6 +48,7 @@ mod deploy;
 mod disk_full;
 mod events;
 mod events_crash;
+mod four_eyes;
 mod guides;
 mod hostile_bodies;
 mod limit_races;

@@ -140,6 +140,8 @@ through! {
             environment: EnvironmentId, provider: &str, object: &str
         ) -> Option<PaymentId>;
         StoreRead payment_of_key(environment: EnvironmentId, key: &[u8; 32]) -> Option<PaymentId>;
+        StoreRead refund_approvals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<RefundToApprove>;
+        StoreRead refund_approval(environment: EnvironmentId, id: ApprovalId) -> Option<RefundToApprove>;
         StoreRead payment_of_refund(environment: EnvironmentId, refund: RefundId) -> Option<PaymentId>;
         StoreRead payment_of_hold_action(
             environment: EnvironmentId, action: HoldActionId
@@ -397,6 +399,12 @@ through! {
             environment: EnvironmentId, approval: &Approval, actor: &str, at: Timestamp,
             circuits: &[NewCircuitEvent]
         ) -> ProposalDecided;
+        StoreWrite request_funds(request: &FundRequest, event: EventId, most: u32) -> FundsRequested;
+        StoreRead fund_requests(environment: EnvironmentId, query: ApprovalQuery) -> Vec<FundRequest>;
+        StoreRead fund_request(environment: EnvironmentId, id: ApprovalId) -> Option<FundRequest>;
+        StoreWrite decide_funds(
+            seen: &FundRequest, approval: &Approval, movement: Option<&Movement>
+        ) -> FundsDecided;
     }
 }
 
