@@ -168,7 +168,7 @@ scalars! {
     }
     /// Which events are sent.
     EventNamesInput {
-        "description": "The event types to send, or `[\"*\"]` for all but `audit_log.head`, which is for admins of the whole service.",
+        "description": "The event types to send, or `[\"*\"]` for all but `audit_log.head`, which only admins can name.",
         "type": "array", "minItems": 1, "maxItems": 64,
         "items": {"type": "string", "enum": [
             "payment.prepared", "transaction.pending", "transaction.processing", "transaction.authorized",
