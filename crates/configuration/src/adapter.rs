@@ -45,7 +45,7 @@ pub(crate) enum VersionRule {
 
 /// Stripe's releases that the adapter is tried with. Before the first, capturing a part of a hold or releasing it made a
 /// refund that looks like any other, and a hosted payment in the buyer's own currency was reported in that currency.
-/// Previews change without notice and are left out.
+/// Previews change without notice and are not permitted.
 const STRIPE_VERSIONS: [&str; 20] = [
     "2025-03-31.basil",
     "2025-04-30.basil",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::{
     adapter::{Adapter, VersionRule},
     payment_method_type::{CARD, MethodTiming, PaymentMethodType},
-    reader::{Node, Object},
+    reader::Node,
     validation_error::ValidationErrors,
 };
 
@@ -53,6 +53,8 @@ pub struct ProviderOptions {
     pub statement_descriptor_suffix: Option<String>,
     /// The version of the provider's API to ask for, if not the one the adapter was written for.
     pub api_version: Option<String>,
+    /// A stored version that is no longer permitted, in whose place the adapter's own is asked for.
+    pub replaced_api_version: Option<String>,
     /// The connected account that payments are made for.
     pub account: Option<String>,
     /// The keys of a payment's metadata that it takes along; `settings.forwardMetadata` names them for all providers.
@@ -66,6 +68,7 @@ impl Default for ProviderOptions {
             receipt_email: false,
             statement_descriptor_suffix: None,
             api_version: None,
+            replaced_api_version: None,
             account: None,
             forward_metadata: Vec::new(),
         }
@@ -79,11 +82,22 @@ impl ProviderOptions {
     }
 }
 
-pub(crate) fn read(node: &Node<'_>, adapter: Adapter, errors: &mut ValidationErrors) -> ProviderOptions {
+pub(crate) fn read(
+    node: &Node<'_>,
+    adapter: Adapter,
+    is_stored: bool,
+    errors: &mut ValidationErrors,
+) -> ProviderOptions {
     let mut options = ProviderOptions::default();
     let Some(mut object) = node.object(errors) else { return options };
     for field in adapter.option_fields() {
-        read_field(*field, adapter, &mut object, &mut options, errors);
+        let Some(node) = object.optional(field.name()) else { continue };
+        // An upgrade that permits fewer versions must not make a configuration in force unusable.
+        if is_stored && *field == OptionField::ApiVersion && !is_permitted(&node, adapter) {
+            options.replaced_api_version = node.value.as_str().map(str::to_owned);
+        } else {
+            read_field(*field, adapter, &node, &mut options, errors);
+        }
     }
     object.finish(errors);
     options
@@ -92,19 +106,18 @@ pub(crate) fn read(node: &Node<'_>, adapter: Adapter, errors: &mut ValidationErr
 fn read_field(
     field: OptionField,
     adapter: Adapter,
-    object: &mut Object<'_>,
+    node: &Node<'_>,
     options: &mut ProviderOptions,
     errors: &mut ValidationErrors,
 ) {
-    let Some(node) = object.optional(field.name()) else { return };
     match field {
-        OptionField::PaymentMethods => options.payment_methods = read_methods(&node, adapter, errors),
+        OptionField::PaymentMethods => options.payment_methods = read_methods(node, adapter, errors),
         OptionField::ReceiptEmail => options.receipt_email = node.boolean(errors).unwrap_or_default(),
         OptionField::StatementDescriptorSuffix => {
-            options.statement_descriptor_suffix = read_suffix(&node, errors);
+            options.statement_descriptor_suffix = read_suffix(node, errors);
         }
-        OptionField::ApiVersion => options.api_version = read_version(&node, adapter, errors),
-        OptionField::Account => options.account = read_account(&node, errors),
+        OptionField::ApiVersion => options.api_version = read_version(node, adapter, errors),
+        OptionField::Account => options.account = read_account(node, errors),
     }
 }
 
@@ -156,6 +169,12 @@ fn read_version(node: &Node<'_>, adapter: Adapter, errors: &mut ValidationErrors
     };
     node.fault(errors, problem);
     None
+}
+
+/// Whether a text is a version that a new configuration may have.
+fn is_permitted(node: &Node<'_>, adapter: Adapter) -> bool {
+    let VersionRule::Listed(versions) = adapter.version_rule() else { return true };
+    node.value.as_str().is_none_or(|text| versions.contains(&text))
 }
 
 fn is_date(text: &str) -> bool {

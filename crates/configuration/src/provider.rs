@@ -331,6 +331,7 @@ fn read(
     let base_url = base_url.and_then(|node| read_base_url(&node, errors));
     let environment = environment.and_then(|node| read_environment(&node, errors));
     let adapter = adapter.and_then(|node| read_adapter(&node, errors))?;
+    let is_stored = matches!(secrets, SecretSource::Stored { .. });
     let mut provider = Provider {
         name: name.into(),
         adapter,
@@ -338,7 +339,7 @@ fn read(
         environment,
         credentials: Vec::new(),
         funding: Vec::new(),
-        options: options.map(|node| options::read(&node, adapter, errors)).unwrap_or_default(),
+        options: options.map(|node| options::read(&node, adapter, is_stored, errors)).unwrap_or_default(),
     };
     if let Some(node) = &credentials {
         provider.credentials =

@@ -38,6 +38,8 @@ pub enum WarningKind {
     PublishableKey,
     /// Approvals that one person can take away.
     Approval,
+    /// A stored API version that this release no longer permits.
+    ApiVersion,
 }
 
 impl Configuration {
@@ -46,6 +48,7 @@ impl Configuration {
         let mut warnings = Vec::new();
         for provider in self.providers.iter() {
             warnings.extend(mode_warnings(provider, environment));
+            warnings.extend(version_warning(provider));
         }
         for method in PaymentMethod::ALL {
             self.fee_warnings(method, &mut warnings);
@@ -153,6 +156,19 @@ impl Configuration {
             );
         }
     }
+}
+
+fn version_warning(provider: &Provider) -> Option<ConfigWarning> {
+    let version = provider.options.replaced_api_version.as_ref()?;
+    let permitted = provider.adapter.api_versions().join(", ");
+    Some(ConfigWarning {
+        path: format!("providers.{}.options.apiVersion", provider.name),
+        message: format!(
+            "is `{version}` in the stored document, which this release no longer permits, so that its default version is used; \
+             remove it, or choose one of: {permitted}"
+        ),
+        kind: WarningKind::ApiVersion,
+    })
 }
 
 fn mode_warnings(provider: &Provider, environment: &EnvironmentName) -> Vec<ConfigWarning> {

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tollgate_configuration::{Configuration, ValidationError};
 use tollgate_domain::{
     Channel, Currency, Minor, PaymentMethod, Timestamp, ach::TransferRail, id::EnvironmentId,
+    tenant::EnvironmentName,
 };
 use tollgate_vault::{MasterKey, Sealer, Secret};
 
@@ -387,6 +388,38 @@ fn options_are_those_the_adapter_knows() {
         "statementDescriptorSuffix": null, "apiVersion": null, "account": null});
     assert_eq!(read(&document).to_public(), read(&example()).to_public());
     assert!(!read(&example()).providers.get("card_provider_a").unwrap().options.may_take_days());
+}
+
+#[test]
+fn a_stored_api_version_that_is_no_longer_permitted_is_left_out_with_a_warning() {
+    let mut document = example();
+    document["providers"]["card_provider_a"]["options"] =
+        json!({"receiptEmail": true, "apiVersion": "2025-09-30.clover"});
+    let stored = read(&document).to_stored(environment(1), &sealer()).unwrap();
+    let of_an_earlier_release = stored.replace("2025-09-30.clover", "2024-06-20");
+    assert_ne!(stored, of_an_earlier_release);
+    let configuration =
+        Configuration::from_stored(&of_an_earlier_release, environment(1), &sealer()).unwrap();
+    let options = &configuration.providers.get("card_provider_a").unwrap().options;
+    assert_eq!((options.receipt_email, &options.api_version), (true, &None), "the adapter's own version");
+    assert_eq!(
+        configuration.to_public()["providers"]["card_provider_a"]["options"],
+        json!({"receiptEmail": true})
+    );
+    let name = EnvironmentName::parse("test").unwrap();
+    let path = "providers.card_provider_a.options.apiVersion";
+    let warned = |configuration: &Configuration| {
+        let warnings = configuration.warnings(&name);
+        warnings.into_iter().find(|warning| warning.path == path).map(|warning| warning.message)
+    };
+    let message = warned(&configuration).unwrap();
+    assert!(message.contains("2024-06-20") && message.contains("2026-10-28.endive"), "{message}");
+    assert_eq!(warned(&read(&document)), None);
+    // What is applied anew has to be permitted.
+    document["providers"]["card_provider_a"]["options"]["apiVersion"] = json!("2024-06-20");
+    let refused = errors(&document);
+    assert_eq!(refused[0].field, path);
+    assert!(refused[0].message.contains("2025-03-31.basil, "), "{}", refused[0].message);
 }
 
 #[test]

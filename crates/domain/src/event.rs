@@ -34,10 +34,12 @@ pub enum EventKind {
     CircuitOpened,
     /// A provider gets new work again.
     CircuitClosed,
+    /// How many entries the audit log of the whole service has, and the hash of the last. Regularly.
+    AuditLogHead,
 }
 
 impl EventKind {
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self::PaymentPrepared,
         Self::Transaction(Status::Pending),
         Self::Transaction(Status::Processing),
@@ -56,6 +58,7 @@ impl EventKind {
         Self::ApprovalRequired,
         Self::CircuitOpened,
         Self::CircuitClosed,
+        Self::AuditLogHead,
     ];
 
     /// The name in bodies, filters and the stores.
@@ -79,6 +82,7 @@ impl EventKind {
             Self::ApprovalRequired => "approval.required",
             Self::CircuitOpened => "provider.circuit_opened",
             Self::CircuitClosed => "provider.circuit_closed",
+            Self::AuditLogHead => "audit_log.head",
         }
     }
 
@@ -124,7 +128,8 @@ impl EventKind {
             | Self::NotificationOfChange
             | Self::ApprovalRequired
             | Self::CircuitOpened
-            | Self::CircuitClosed => false,
+            | Self::CircuitClosed
+            | Self::AuditLogHead => false,
             Self::Transaction(Status::Succeeded | Status::Refunded)
             | Self::RefundPending
             | Self::RefundSucceeded
@@ -133,6 +138,11 @@ impl EventKind {
             | Self::DisputeUpdated
             | Self::DisputeClosed => true,
         }
+    }
+
+    /// Whether an endpoint that wants all events wants it. What is about more than its environment has to be named.
+    pub const fn is_in_all(self) -> bool {
+        !matches!(self, Self::AuditLogHead)
     }
 
     fn of_dispute(from: Option<&Dispute>, to: Option<&Dispute>) -> Option<Self> {
@@ -152,10 +162,10 @@ impl fmt::Display for EventKind {
     }
 }
 
-/// Which events an endpoint wants: all there are or will be, or the kinds it names.
+/// Which events an endpoint wants: all about its environment that there are or will be, or the kinds it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventFilter {
-    /// Every kind, also those that a later version adds.
+    /// Every kind that [is in all](EventKind::is_in_all), also those that a later version adds.
     All,
     /// These kinds, each once and in the order of [`EventKind::ALL`].
     Only(Vec<EventKind>),
@@ -167,6 +177,9 @@ pub enum InvalidFilter {
     /// It would let nothing through.
     #[error("must name at least one event, or be [\"*\"] for all")]
     Empty,
+    /// It is not in `*`, and would be lost beside it.
+    #[error("names `{0}`, which \"*\" does not include; add another endpoint for it")]
+    BesideAll(EventKind),
     /// No such event.
     #[error(
         "names `{0}`, which is not an event type; use \"*\" for all, or some of: {kinds}",
@@ -191,6 +204,9 @@ impl EventFilter {
             }
         }
         if all {
+            if let Some(kind) = kinds.into_iter().find(|kind| !kind.is_in_all()) {
+                return Err(InvalidFilter::BesideAll(kind));
+            }
             return Ok(Self::All);
         }
         if kinds.is_empty() {
@@ -212,9 +228,14 @@ impl EventFilter {
     /// Whether an event of this kind is wanted.
     pub fn wants(&self, kind: EventKind) -> bool {
         match self {
-            Self::All => true,
+            Self::All => kind.is_in_all(),
             Self::Only(kinds) => kinds.contains(&kind),
         }
+    }
+
+    /// Whether it asks for the end of the audit log, which is about the whole service.
+    pub fn names_audit_log(&self) -> bool {
+        self.wants(EventKind::AuditLogHead)
     }
 }
 
@@ -325,6 +346,9 @@ mod tests {
             some.wants(EventKind::PaymentPrepared) && !some.wants(EventKind::Transaction(Status::Pending))
         );
         assert!(EventFilter::All.wants(EventKind::PaymentPrepared));
+        assert!(!EventFilter::All.names_audit_log(), "it is about more than the endpoint's environment");
+        assert!(parse(&["audit_log.head"]).unwrap().names_audit_log());
+        assert_eq!(parse(&["*", "audit_log.head"]), Err(InvalidFilter::BesideAll(EventKind::AuditLogHead)));
         assert_eq!(parse(&[]), Err(InvalidFilter::Empty));
         assert_eq!(parse(&["transaction.*"]), Err(InvalidFilter::Unknown("transaction.*".to_owned())));
         let message = InvalidFilter::Unknown("x".to_owned()).to_string();

@@ -125,7 +125,7 @@ pub struct Dispute {
     pub amount: Option<Minor>,
     /// Until when the provider takes evidence, where it said so.
     pub respond_by: Option<Timestamp>,
-    /// What the provider has taken for it and not given back. `None` where only the status tells, as in records from before
+    /// What the provider has taken for it and not given back. `None` where only the status is known, as in records from before
     /// this was kept.
     pub withdrawn: Option<Minor>,
 }
@@ -171,7 +171,7 @@ impl Dispute {
             DisputeStage::Returned if self.status.eq_ignore_ascii_case(DisputeStage::PREVENTED) => {
                 DisputeStage::Lost
             }
-            // What was won is still to come.
+            // The money of a dispute that was won is still to come.
             DisputeStage::Returned => DisputeStage::Open,
             DisputeStage::Open | DisputeStage::Inquiry if is_away => DisputeStage::Open,
             DisputeStage::Open | DisputeStage::Inquiry => DisputeStage::Inquiry,

@@ -270,7 +270,7 @@ impl World {
         }
     }
 
-    /// Somebody sets the clocks right.
+    /// Sets the clocks right.
     pub(crate) fn set_clocks(&self) -> Result<(), Fault> {
         self.tollgates.iter().flat_map(|it| &it.clock).try_for_each(|clock| clock.set_hours_ahead(0))
     }

@@ -4,6 +4,7 @@ use std::{
     collections::HashMap,
     fmt::Display,
     sync::{Arc, Mutex, PoisonError},
+    time::Duration,
 };
 
 use data_encoding::HEXLOWER;
@@ -11,14 +12,14 @@ use serde_json::{Value, json};
 use tollgate_domain::{
     Timestamp,
     audit_log::{ActorKind, AuditActor, AuditChain, AuditEntry, AuditHead, NewAuditEntry},
-    id::{EnvironmentId, OrganizationId, UserId},
+    id::{EnvironmentId, EventId, OrganizationId, UserId},
 };
 use tollgate_vault::Digester;
 
 use crate::{
     configure::Origin,
     engine::Engine,
-    ports::{AuditLogFilter, Store, StoreError},
+    ports::{AuditLogFilter, NewAuditHeadEvent, Store, StoreError},
     rate_limiter::RateLimiter,
 };
 
@@ -104,12 +105,14 @@ pub fn list_query(fields: &[(String, String)]) -> Value {
     Value::Object(shown.collect())
 }
 
+/// How often the end of the log is reported.
+pub(crate) const AUDIT_HEAD_EVERY: Duration = Duration::from_mins(10);
 /// Entries of one operator and action that are recorded at once, and then one a second.
 const REPEATED_BURST: u64 = 20;
-/// Beyond this, whoever has nothing left out is forgotten.
+/// Beyond this, operators without unrecorded entries are dropped.
 const MAX_REPEATED: usize = 10_000;
 
-/// What operators do over and over again.
+/// Actions that operators can repeat without limit.
 #[derive(Default)]
 pub(crate) struct Repeated(Mutex<HashMap<(Option<UserId>, &'static str), Repetition>>);
 
@@ -198,7 +201,7 @@ impl Engine {
         self.store.add_audit_entries(&[self.audit_entry(origin, done)]).await
     }
 
-    /// Records what somebody can bring about as often as they like, such as a refusal or a view of a list: a few at once,
+    /// Records an action that can be repeated without limit, such as a refusal or a view of a list: a few at once,
     /// then one a second of each operator and action. What is left out is counted in the next, or by itself later.
     pub async fn record_repeatable(&self, origin: &Origin, done: Audited) -> Result<(), StoreError> {
         match self.repeated.due(origin, &done) {
@@ -225,15 +228,31 @@ impl Engine {
         self.store.audit_log(filter, before, limit).await
     }
 
-    /// Says in this process' log what the audit log ends with: kept elsewhere, it shows later that its end was cut off.
-    pub(crate) async fn log_audit_head(&self) {
-        match self.store.audit_head().await {
-            Ok(AuditHead { entries, hash }) => {
-                let hash = HEXLOWER.encode(&hash);
-                tracing::info!(entries, hash, "audit log head");
-            }
-            Err(error) => tracing::warn!(%error, "the audit log's head cannot be read"),
+    /// Reports what the audit log ends with, in this process' log and to endpoints that ask for it: kept elsewhere, it shows
+    /// later that entries were cut off or the database was set back.
+    pub async fn report_audit_head(&self) {
+        let head = match self.store.audit_head().await {
+            Ok(head) => head,
+            Err(error) => return tracing::warn!(%error, "the audit log's head cannot be read"),
+        };
+        tracing::info!(entries = head.entries, hash = HEXLOWER.encode(&head.hash), "audit log head");
+        if let Err(error) = self.send_audit_head(head).await {
+            tracing::warn!(%error, "events about the audit log's head not written; will retry");
         }
+    }
+
+    async fn send_audit_head(&self, head: AuditHead) -> Result<(), StoreError> {
+        for environment in self.store.audit_head_subscribers().await? {
+            let at = self.clock.now();
+            let random = self.random().map_err(|error| StoreError::Unavailable(error.to_string()))?;
+            let event = NewAuditHeadEvent { id: EventId::new(at, random), at, head };
+            // Half of the interval: neither another node's report nor a restart makes a second one.
+            let unless_since = at.saturating_sub(AUDIT_HEAD_EVERY / 2);
+            if self.store.append_audit_head_event(environment, &event, unless_since).await? {
+                self.outbox_notify.notify_one();
+            }
+        }
+        Ok(())
     }
 
     /// What the log ends with.

@@ -123,7 +123,7 @@ impl BodyMeter {
         Ok(())
     }
 
-    /// The request was found to come from somebody who is known: strangers do not take their room.
+    /// The caller is authenticated: from now on the request counts against the budget of known callers.
     pub fn recognize(&self) {
         let mut request = self.request();
         if request.is_known || request.has_ended {

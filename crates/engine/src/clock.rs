@@ -36,7 +36,7 @@ impl Clock for SystemClock {
 }
 
 /// The database's clock: what it last said, and the monotonic time since. All nodes of a database agree on it, whatever their
-/// own clocks say, and nobody waits for the database to learn it.
+/// own clocks say, and no request waits for the database to read it.
 pub struct DatabaseClock {
     machine: Arc<dyn Clock>,
     began: Instant,
@@ -84,7 +84,7 @@ impl DatabaseClock {
     pub async fn follow(self: Arc<Self>, store: Arc<dyn Store>) {
         loop {
             sleep(MEASURED_EVERY).await;
-            // A store that does not answer is told by readiness; the monotonic clock goes on meanwhile.
+            // Readiness reports a store that does not answer; the monotonic clock goes on meanwhile.
             let Ok(measured) = self.measure(&*store).await else { continue };
             let moved = self.correct(&measured);
             if moved.unsigned_abs() > JUMP_MILLIS {

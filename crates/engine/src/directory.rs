@@ -148,7 +148,10 @@ impl Directory {
         }
         let snapshot = self.current.load_full();
         let (config_version, configuration, unusable) = match compiled {
-            Ok(configuration) => (version, Arc::new(configuration), None),
+            Ok(configuration) => {
+                warn_replaced_versions(id, version, &configuration);
+                (version, Arc::new(configuration), None)
+            }
             // The one that was in force stays.
             Err(error) => {
                 error!(environment = %id, version, %error, "stored configuration not usable");
@@ -237,6 +240,16 @@ impl Directory {
                     }
                 }));
             }
+        }
+    }
+}
+
+fn warn_replaced_versions(environment: EnvironmentId, version: u64, configuration: &Configuration) {
+    for provider in configuration.providers.iter() {
+        if let Some(stored) = &provider.options.replaced_api_version {
+            let provider = &*provider.name;
+            warn!(%environment, version, provider, api_version = stored,
+                "stored API version no longer permitted; the default one is used");
         }
     }
 }

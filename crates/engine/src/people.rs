@@ -138,7 +138,7 @@ impl Engine {
         Ok(self.used(identity))
     }
 
-    /// Slows down whoever guesses: takes note of a credential that opens nothing, at the API or the console's sign-in. A
+    /// Slows down guessing: counts an invalid credential, at the API or the console's sign-in. A
     /// correct one is never refused because of it.
     pub fn count_bad_credential(&self, address: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
         self.operators.bad_credentials.take(address)
@@ -221,7 +221,7 @@ impl Engine {
             subject: None,
             last_used_at: None,
         };
-        // Whoever may have added them may be them, when it comes to approvals.
+        // For approvals, everybody who may have added a user counts as that user.
         let audited = Audited::new("user.create", user.id)
             .after(described(&user))
             .also_after("people", origin.people_text().into());
@@ -328,8 +328,8 @@ impl Engine {
         }
     }
 
-    /// Gives somebody a token of their own making. One that is made with another does not outlive it: whoever found a
-    /// token could otherwise renew it for ever.
+    /// Gives somebody a token of their own making. One that is made with another does not outlive it: a stolen
+    /// token could otherwise be renewed for ever.
     pub async fn issue_own_token(
         &self,
         identity: &Identity,

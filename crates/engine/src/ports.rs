@@ -37,8 +37,8 @@ pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore, ProviderCh
 pub use limits::{LimitExceeded, LimitStore};
 pub use outbox::{
     Attempted, ClaimedDelivery, DeliveryQuery, DeliveryState, Endpoint, EndpointAdded, EndpointChanged,
-    EndpointEffect, Event, EventDelivery, EventQuery, EventsFrom, LastTry, NewCircuitEvent, NewEvent,
-    OutboxStore, Resend, ResendWhich, Resent, SealedSecret,
+    EndpointEffect, Event, EventDelivery, EventQuery, EventsFrom, LastTry, NewAuditHeadEvent,
+    NewCircuitEvent, NewEvent, OutboxStore, Resend, ResendWhich, Resent, SealedSecret,
 };
 pub use payments::{
     CardPayment, CardTransaction, Changed, Entry, Inserted, NewException, PaymentChange, PaymentFilter,

@@ -21,6 +21,7 @@ use tollgate_domain::{
 use tracing::warn;
 
 use crate::{
+    audit_log::AUDIT_HEAD_EVERY,
     engine::Engine,
     key_meters::KeyMeters,
     ports::{ErrorGroup, KeyUse, LoggedRequest, QuoteCount, RequestFilter, StoreError},
@@ -35,8 +36,6 @@ const POLL: Duration = Duration::from_millis(500);
 /// How long the store is left alone after it did not respond.
 const STORE_PAUSE: Duration = Duration::from_secs(2);
 const FORGET_EVERY: Duration = Duration::from_mins(10);
-/// How often the end of the audit log is said.
-const AUDIT_HEAD_EVERY: Duration = Duration::from_mins(10);
 const FORGOTTEN_AT_ONCE: u32 = 1_000;
 /// Failed calls that are looked at to group them.
 const MAX_GROUPED: u32 = 10_000;
@@ -146,7 +145,7 @@ impl Engine {
             }
             if Instant::now() >= head_at {
                 head_at = Instant::now() + AUDIT_HEAD_EVERY;
-                self.log_audit_head().await;
+                self.report_audit_head().await;
             }
             if Instant::now() >= forget_at {
                 forget_at = Instant::now() + FORGET_EVERY;

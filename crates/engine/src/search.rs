@@ -358,7 +358,7 @@ impl Engine {
         Ok(payment.map(|payment| FoundPayment::Preparation(Box::new(payment))))
     }
 
-    /// What callers were told about a payment, oldest first, and whether they have it.
+    /// The events about a payment, oldest first, and whether they were delivered.
     pub async fn events_about(
         &self,
         environment: EnvironmentId,

@@ -34,6 +34,16 @@ pub struct EnvironmentView {
     pub unusable: Option<UnusableConfig>,
 }
 
+impl EnvironmentView {
+    /// The configuration in force, for people.
+    pub fn config_in_force(&self) -> String {
+        match self.config_version {
+            0 => "no configuration".to_owned(),
+            version => format!("configuration {version}"),
+        }
+    }
+}
+
 /// A stored configuration that cannot be used here, as one with fields of a later release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnusableConfig {

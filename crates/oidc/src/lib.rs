@@ -26,7 +26,7 @@ pub struct OidcSettings {
     pub assurance: Assurance,
 }
 
-/// How well the issuer has to know whoever signs in. It is asked for that, and what it answers is checked.
+/// How the issuer has to authenticate people. It is asked for that, and its answer is checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Assurance {
     /// `acr_values`, of which the ID token must name one; any if empty.

@@ -23,7 +23,7 @@ pub struct App {
     /// What all requests under way hold of their bodies.
     pub(crate) body_budget: Arc<BodyBudget>,
     pub(crate) metrics: Metrics,
-    /// What opens the metrics to whoever is not on this machine.
+    /// The token that opens the metrics to other machines.
     pub(crate) metrics_token: Option<AdminToken>,
     pub(crate) readiness: Readiness,
     pub(crate) reference: Reference,
@@ -98,7 +98,7 @@ impl App {
         self
     }
 
-    /// Shows metrics also to whoever has this token.
+    /// Shows metrics also to requests with this token.
     #[must_use]
     pub fn with_metrics_token(mut self, token: AdminToken) -> Self {
         self.metrics_token = Some(token);

@@ -49,8 +49,8 @@ pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
     let snapshot = app.engine.directory().snapshot();
     let details = snapshot.environments().into_iter().filter_map(|view| {
         let (environment, version) = (view.environment.id, view.unusable.as_ref()?.version);
-        let in_force = view.config_version;
-        Some(format!("{environment}: configuration {version} cannot be used here; {in_force} stays in force"))
+        let in_force = view.config_in_force();
+        Some(format!("{environment}: this node cannot use configuration {version}; {in_force} is in force"))
     });
     respond::ok(&StatusResponse { status: "ready", details: details.take(MAX_DETAILS).collect() })
 }

@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// The same whatever the reason: the answer tells nobody without a secret which environments and providers there are.
+/// The same whatever the reason, so that the answer does not reveal which environments and providers exist.
 const NOT_VERIFIED: &str = "This webhook was not verified: there is no such provider here, or the webhook is not signed \
                             with its secret. The server's log says why.";
 
@@ -36,7 +36,7 @@ pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>)
     let environment: EnvironmentId = location.path("environment")?;
     let provider: String = location.path("provider")?;
     if !app.engine.takes_webhooks(environment, &provider) {
-        // Nothing is kept of what nobody could have signed.
+        // Nothing is stored of a webhook that cannot be verified.
         body::skip(&parts.headers, body);
         let error = WebhookError::Missing;
         log_rejection(&app, &context, environment, &provider, &error);

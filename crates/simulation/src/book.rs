@@ -22,7 +22,7 @@ pub(crate) struct Book {
     pub(crate) payments: BTreeMap<String, PaymentCase>,
     /// What each endpoint was told: bodies by event.
     pub(crate) receivers: Vec<BTreeMap<String, Vec<u8>>>,
-    /// What each endpoint takes for the status of a payment: that of the highest revision it was told of.
+    /// The status of a payment as each endpoint knows it: that of the highest revision it received.
     pub(crate) statuses: BTreeMap<(usize, String), (u64, String)>,
     /// What the follower has read, in its order.
     pub(crate) followed: Vec<Told>,

@@ -428,7 +428,7 @@ fn check_moves(
     }
 }
 
-/// Whoever compares revisions knows how it ended, in whatever order the events came.
+/// A receiver that compares revisions ends with the right status, in whatever order the events came.
 fn check_receivers(world: &World, caller: &str, reference: &str, last: &str) {
     let wrong: Vec<_> = {
         let book = world.book();

@@ -236,7 +236,7 @@ impl Cluster {
         self.aheads[index].store(millis, Ordering::Relaxed);
     }
 
-    /// Somebody has set all clocks right.
+    /// All clocks are set right.
     pub(crate) fn set_clocks(&self) {
         self.aheads.iter().for_each(|ahead| ahead.store(0, Ordering::Relaxed));
     }

@@ -64,7 +64,7 @@ plants! {
     FallbackInDoubt "fallback_in_doubt" "a transfer whose outcome is unknown goes on to the second bank";
     WallClockDecides "wall_clock_decides" "each node decides by the clock of its own machine";
     EventOrderByTime "event_order_by_time" "an event's revision is the time of the clock of its node's machine";
-    CancelForgotten "cancel_forgotten" "nobody looks after a cancellation in doubt for ten minutes";
+    CancelForgotten "cancel_forgotten" "a cancellation in doubt is not checked for ten minutes";
     AcknowledgeBeforeCommit "acknowledge_before_commit" "a transfer is answered before it is recorded";
 }
 

@@ -66,7 +66,7 @@ impl ModelCourier {
     }
 }
 
-/// A receiver that compares revisions, as it is told to, and never times.
+/// A receiver that compares revisions, as the docs say, and never times.
 fn learn(book: &mut Book, place: usize, body: &[u8]) -> Option<(&'static str, String)> {
     let body: Value = serde_json::from_slice(body).ok()?;
     let data = body.get("data")?;

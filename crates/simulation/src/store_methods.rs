@@ -248,6 +248,10 @@ through! {
         Write append_circuit_event(
             environment: EnvironmentId, event: &NewCircuitEvent, last: Option<EventId>
         ) -> bool;
+        Read audit_head_subscribers() -> Vec<EnvironmentId>;
+        Write append_audit_head_event(
+            environment: EnvironmentId, event: &NewAuditHeadEvent, unless_since: Timestamp
+        ) -> bool;
         Read deliveries(
             environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32
         ) -> Vec<EventDelivery>;

@@ -168,7 +168,7 @@ macro_rules! conformance_suite {
             told:
                 a_unit_is_told_with_it, what_did_not_happen_is_not_told,
                 a_transaction_is_not_told_of_without_one, one_of_many_changes_is_told, a_circuit_is_told_of_once,
-                a_forced_circuit_is_told_of_with_the_change, a_proposal_is_told_of_once,
+                a_forced_circuit_is_told_of_with_the_change, a_proposal_is_told_of_once, the_audit_log_head_is_sent_to_endpoints_that_name_it,
                 events_are_listed_in_slices;
             following:
                 a_follower_sees_every_event_once, an_event_that_commits_late_is_behind_all_others;

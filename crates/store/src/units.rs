@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod audit;
+pub(crate) mod audit_head_events;
 pub(crate) mod audit_log;
 pub(crate) mod books;
 pub(crate) mod circuit_events;

@@ -624,7 +624,7 @@ async fn somebody_who_was_erased_is_in_none_of_the_files() {
     assert!(!is_in_files(&folder, CANARY));
 }
 
-/// A backup reads while somebody is erased: the log is cut once it is done, without anybody asking again.
+/// A backup reads while a customer is erased: the log is truncated once the backup is done, without another request.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn somebody_who_was_erased_while_others_read_is_gone_once_they_are_done() {
     let folder = Folder::new();

@@ -28,7 +28,7 @@ pub enum AdminTokenError {
         "this admin token can be guessed: it repeats itself, counts up or is a common word; create one with `tollgate generate admin-token`"
     )]
     Guessable,
-    /// Somebody has thought of it.
+    /// It was chosen by a person.
     #[error(
         "an admin token must be generated, not chosen; create one with `tollgate generate admin-token`, or set \
          TOLLGATE_ALLOW_WEAK_ADMIN_TOKEN=true until you have"
@@ -54,7 +54,7 @@ impl AdminToken {
         if token.expose().starts_with(PREFIX) { Ok(kept) } else { Err(AdminTokenError::NotGenerated) }
     }
 
-    /// As [`Self::from_setting`], also a token of somebody's own choosing.
+    /// As [`Self::from_setting`], but also accepts a token that a person chose.
     pub fn from_weak_setting(token: &Secret) -> Result<Self, AdminTokenError> {
         let text = token.expose();
         if text.len() < MIN_LENGTH {

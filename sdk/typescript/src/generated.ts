@@ -35,6 +35,19 @@ export interface ApprovalNotice {
 
 export type ApprovalState = "required" | "approved" | "denied" | "canceled";
 
+export interface AuditLogEventData {
+  /** The audit log as it was verified: how many entries, the last hash, and what is wrong, if anything. */
+  auditLog: AuditLogHead;
+}
+
+/** The end of the audit log. */
+export interface AuditLogHead {
+  /** How many entries there are. It never falls. */
+  entries: number;
+  /** The hash of the last entry. */
+  head: string;
+}
+
 /** The receiving account. */
 export interface BankAccount {
   /** The receiving bank's name, for people. */
@@ -182,9 +195,9 @@ export interface EventBody {
 }
 
 /** What an event is about, under its own name. */
-export type EventData = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData | ProposalEventData;
+export type EventData = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData | ProposalEventData | AuditLogEventData;
 
-export type EventKind = "payment.prepared" | "transaction.pending" | "transaction.processing" | "transaction.authorized" | "transaction.succeeded" | "transaction.failed" | "transaction.canceled" | "transaction.refunded" | "refund.pending" | "refund.succeeded" | "refund.failed" | "dispute.opened" | "dispute.updated" | "dispute.closed" | "transfer.notification_of_change" | "approval.required" | "provider.circuit_opened" | "provider.circuit_closed";
+export type EventKind = "payment.prepared" | "transaction.pending" | "transaction.processing" | "transaction.authorized" | "transaction.succeeded" | "transaction.failed" | "transaction.canceled" | "transaction.refunded" | "refund.pending" | "refund.succeeded" | "refund.failed" | "dispute.opened" | "dispute.updated" | "dispute.closed" | "transfer.notification_of_change" | "approval.required" | "provider.circuit_opened" | "provider.circuit_closed" | "audit_log.head";
 
 export interface FailureDetail {
   /** What went wrong, for programs. */
@@ -353,7 +366,7 @@ export interface PaymentElementConfirmation {
 }
 
 export interface PaymentEventData {
-  /** The payment's: what is told with a lower one than you know is older than what you know. */
+  /** The payment's revision: an event with a lower one than you have stored is older than what you have stored. */
   revision: number;
   /** The preparation, as it was at that moment. */
   payment: Payment;
@@ -513,7 +526,7 @@ export interface Refund {
 }
 
 export interface RefundEventData {
-  /** The payment's: what is told with a lower one than you know is older than what you know. */
+  /** The payment's revision: an event with a lower one than you have stored is older than what you have stored. */
   revision: number;
   /** The transaction, as it was at that moment. */
   transaction: Transaction;
@@ -674,7 +687,7 @@ export interface Transaction {
 }
 
 export interface TransactionEventData {
-  /** The payment's: what is told with a lower one than you know is older than what you know. */
+  /** The payment's revision: an event with a lower one than you have stored is older than what you have stored. */
   revision: number;
   /** The transaction, as it was at that moment. */
   transaction: Transaction;

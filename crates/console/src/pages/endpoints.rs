@@ -7,6 +7,7 @@ use axum::response::Response;
 use tollgate_domain::{
     event::{EventFilter, EventKind},
     id::{EndpointId, EnvironmentId},
+    people::{Permission, Place},
 };
 use tollgate_engine::{CreatedEndpoint, EndpointChange, NewEndpoint};
 
@@ -68,6 +69,7 @@ async fn show(
     let frame = signed_in.frame("Endpoints", "events").await?;
     let engine = &signed_in.console.engine;
     let now = engine.clock().now();
+    let may_read_log = signed_in.require(Permission::ReadAuditLog, Place::Service).is_ok();
     let endpoints = engine.endpoints(environment).await?;
     page::render(&EndpointsPage {
         endpoints: endpoints
@@ -83,7 +85,11 @@ async fn show(
                 created: second(endpoint.created_at),
             })
             .collect(),
-        kinds: EventKind::ALL.iter().map(|kind| kind.as_str()).collect(),
+        kinds: EventKind::ALL
+            .iter()
+            .filter(|kind| kind.is_in_all() || may_read_log)
+            .map(|kind| kind.as_str())
+            .collect(),
         made: made.map(|made| (made.endpoint.url.clone(), made.secret.expose().to_owned())),
         errors: typed.errors,
         url: typed.url,
@@ -138,6 +144,9 @@ async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, P
     let (Some(url), Some(filter), true) = (url, filter, typed.errors.is_empty()) else {
         return show(signed_in, environment, None, typed).await;
     };
+    if filter.names_audit_log() {
+        signed_in.require(Permission::ReadAuditLog, Place::Service)?;
+    }
     let description = Some(typed.description).filter(|text| !text.is_empty());
     let new = NewEndpoint { url, filter, description };
     let made = engine.add_endpoint(environment, new, &signed_in.origin()).await?;

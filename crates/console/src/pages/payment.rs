@@ -49,7 +49,7 @@ pub(crate) struct Posting {
     pub(crate) entries: Vec<(&'static str, String)>,
 }
 
-/// An event that callers were told, and whether they have it.
+/// An event, and whether it was delivered.
 pub(crate) struct EventRow {
     pub(crate) id: String,
     pub(crate) kind: &'static str,

@@ -155,8 +155,8 @@ pub(super) fn with_cookie(cookie: &str, to: &str) -> Response {
     response
 }
 
-/// Whether the form may have been sent from one of our pages; there is no session yet that could tell. Browsers say where a
-/// form comes from in one way or another; what says nothing is a program, which nobody is tricked into running.
+/// Whether the form may have been sent from one of our pages; there is no session yet to check. Browsers name the
+/// origin of a form in at least one of these headers; a request without any is not from a browser, so it cannot be a forged form.
 pub(super) fn is_from_here(headers: &HeaderMap, console: &Console) -> bool {
     is_same_origin_form(headers, console.url.as_deref())
 }
@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forms_of_other_sites_are_told_by_any_sign() {
+    fn forms_of_other_sites_are_recognized_by_any_header() {
         let taken = |sent: &[(&'static str, &'static str)]| {
             let headers = sent.iter().map(|(name, value)| {
                 (name.parse::<http::HeaderName>().unwrap(), HeaderValue::from_static(value))

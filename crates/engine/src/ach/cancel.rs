@@ -224,8 +224,8 @@ impl Engine {
         ))
     }
 
-    /// For how long a transfer that the provider does not have may still arrive there. Nobody begins to send it once it is to be
-    /// canceled, and what was begun ends with its lease; a request that was not answered may be carried out later.
+    /// For how long a transfer that the provider does not have may still arrive there. No node begins to send it once it is to be
+    /// canceled, and a send that was begun ends with its lease; a request that was not answered may be carried out later.
     async fn in_flight_for(&self, transfer: &Transfer) -> Result<Duration, StoreError> {
         let reference = ServiceReference::Ach(transfer.order.id);
         let lines = self.store.timeline(transfer.order.environment, reference).await?;

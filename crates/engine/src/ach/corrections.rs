@@ -41,7 +41,7 @@ impl Engine {
         transfer: &Transfer,
         reported: &[Correction],
     ) -> Result<Option<(String, Value)>, SealError> {
-        // Nobody is left to correct: what was erased keeps no account number, not even a new one.
+        // The recipient's data was erased: a corrected account number must not be stored again.
         if transfer.order.last_four.is_empty() {
             return Ok(None);
         }

@@ -65,7 +65,7 @@ fn account_key(provider: &Provider) -> Key {
 }
 
 impl Engine {
-    /// What the configured account is known to lack for instant transfers. Asks nobody: what is not known is no reason to
+    /// What the configured account is known to lack for instant transfers. Makes no call: what is not known is no reason to
     /// refuse.
     pub(super) fn check_instant(&self, provider: &Provider) -> Result<(), TransferError> {
         match self.instant_rails.accounts.get(&account_key(provider), self.clock.now()) {

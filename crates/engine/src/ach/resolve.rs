@@ -100,7 +100,7 @@ impl Engine {
         let account = self.open_account(&transfer.order, sealed).await?;
         match (asked.outcome, account) {
             (Ok(None), Some(account)) => {
-                // From here on it cannot be taken back or canceled unnoticed, and nobody else sends it.
+                // From here on no other node sends it, and withdrawing or canceling it takes this into account.
                 let seen = Instant::now();
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.renew_lease();

@@ -26,10 +26,10 @@ use crate::{
 pub(super) const IN_PROGRESS_MAX: Duration = Duration::from_mins(10);
 
 impl Engine {
-    /// Makes sure that nobody else sends a transfer or decides that it is not to be sent: `seen` is the beginning of the commit that
+    /// Makes sure that no other node sends a transfer or decides that it is not to be sent: `seen` is the beginning of the commit that
     /// said so last, if there was one. A send that begins within a quarter of a lease of it has ended when the lease does,
-    /// and long enough before for the provider to have carried it out: whoever decides that it was never sent waits for a
-    /// lease and asks then. `None` if somebody else was at it, or the store is too slow.
+    /// and long enough before for the provider to have carried it out: a node that is to decide that it was never sent waits for
+    /// a lease and then asks the provider. `None` if another node has changed it, or the store is too slow.
     pub(super) async fn may_send(
         &self,
         transfer: Transfer,

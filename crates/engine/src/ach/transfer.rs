@@ -160,7 +160,7 @@ impl Engine {
                     .unless_rejected();
             }
             let Ok(Some(transfer)) = self.may_send(transfer.clone(), Some(seen)).await else {
-                // It is recorded, and the resolver sends it unless somebody has decided otherwise.
+                // It is recorded, and the resolver sends it unless it is canceled meanwhile.
                 return TransferCreated { transfer, replayed: false }.unless_rejected();
             };
             failpoint!("transfer.before_send");

@@ -76,7 +76,7 @@ impl<'e> TransferUpdate<'e> {
             engine,
             from_revision: transfer.revision,
             from_status: transfer.state.status,
-            // Times never go back, whichever node was at it before.
+            // Times never go back, whichever node made the change before.
             at: engine.clock.now().max(transfer.updated_at),
             request: request.map(str::to_owned),
             moved: false,
@@ -138,8 +138,8 @@ impl<'e> TransferUpdate<'e> {
         }
     }
 
-    /// The provider no longer counts what arrived as arrived. The transaction stays, as callers were told; an operator finds
-    /// out whether the money is there.
+    /// The provider takes back that the transfer has arrived. The transaction stays succeeded; an exception asks an operator to
+    /// find out whether the money is there.
     pub(super) fn note_taken_back(&mut self, word: &str, report: &AchProviderReport, source: &str) {
         let is_open = matches!(report.provider_status, AchProviderStatus::Accepted | AchProviderStatus::Sent);
         if self.transfer.state.status == Status::Succeeded && is_open {
@@ -186,7 +186,7 @@ impl<'e> TransferUpdate<'e> {
         progress.waiting = Some("asking the provider to cancel it".to_owned());
     }
 
-    /// Whoever commits this is the only one to send it from now on, for as long as a lease lasts.
+    /// The node that commits this is the only one to send it until its lease ends.
     pub(super) fn renew_lease(&mut self) {
         self.transfer.progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
     }
@@ -243,8 +243,8 @@ impl<'e> TransferUpdate<'e> {
         self.try_again(&TransientError { reason, retry_after: None });
     }
 
-    /// It can never be sent again, and fails unless the provider has it. Its bank details go now; the provider is asked once
-    /// more when nobody can be sending it anymore.
+    /// It can never be sent again, and fails unless the provider has it. Its bank details are deleted now; the provider is asked once
+    /// more when every send that was begun must have ended.
     pub(super) fn give_up_unless_found(&mut self, failure: &Failure) {
         self.reject_unless_found(failure);
         self.renew_lease();

@@ -172,8 +172,8 @@ impl Engine {
         Ok(())
     }
 
-    /// Closes the open attempt, which charged nothing, so that its card may be charged again, under the next number: some
-    /// providers take a key for used once they have answered it, whatever they answered.
+    /// Closes the open attempt, which charged nothing, so that its card may be charged again under the next number: some
+    /// providers accept a key only once, whatever they answered.
     fn close_unsent(&self, update: &mut PaymentUpdate<'_>) {
         let order = &update.payment().order;
         if let Some(open) = open_attempt(update.payment()) {
@@ -232,12 +232,12 @@ impl Engine {
                 let status =
                     update.payment().transaction.as_ref().map(|transaction| transaction.state.status);
                 if status.is_some_and(Status::is_open) {
-                    // Somebody who waited for this charge was answered that its outcome is not known.
+                    // A request that waited for this charge was answered that its outcome is not known.
                     update.charge_failed(rejection.failure.clone());
                 }
                 update.schedule_next_check();
             }
-            // Something was done under this key. What it was, looking for it tells.
+            // The key was used: the list of payments shows for what.
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::State => {
                 update.try_again(&in_doubt(rejection));
             }

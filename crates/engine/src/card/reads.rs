@@ -61,7 +61,7 @@ impl Engine {
         Ok(self.store.transactions(environment, filter, before, limit).await?)
     }
 
-    /// A payment that was prepared, or was to be: whoever was told its reference can read what became of it.
+    /// A payment in whatever state its preparation is: every reference that the API has returned can be read.
     pub async fn payment(&self, environment: EnvironmentId, id: PaymentId) -> Result<CardPayment, ReadError> {
         self.store.payment(environment, id).await?.ok_or(ReadError::Missing)
     }

@@ -28,8 +28,10 @@ impl Engine {
         let mut checks = providers::checks(self, view);
         checks.extend(view.unusable.as_ref().map(|unusable| {
             let finding = format!(
-                "this node cannot use configuration {}, and goes on with {}: {}",
-                unusable.version, view.config_version, unusable.reason
+                "this node cannot use configuration {}; {} is in force: {}",
+                unusable.version,
+                view.config_in_force(),
+                unusable.reason
             );
             let advice =
                 "upgrade the node: the configuration was probably saved through one of a later release";

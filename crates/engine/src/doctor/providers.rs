@@ -84,6 +84,12 @@ fn warned(warning: ConfigWarning) -> Check {
             Check::warning("fees", finding, advice).about(Area::Routing, 1)
         }
         WarningKind::PublishableKey => Check::warning("keys", finding, advice).about(Area::Keys, 1),
+        WarningKind::ApiVersion => Check::warning(
+            "API version",
+            finding,
+            "apply the configuration without it with `tollgate apply FILE`",
+        )
+        .about(Area::Providers, 1),
         WarningKind::Approval => Check::warning("approvals", finding, advice).about(Area::Routing, 1),
     }
 }

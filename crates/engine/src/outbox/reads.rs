@@ -138,6 +138,9 @@ impl Engine {
         if let Some(proposal) = &event.proposal {
             return Ok(Some(EventSubject::Proposal(proposal.clone())));
         }
+        if let Some(head) = event.audit_head {
+            return Ok(Some(EventSubject::AuditLog(head)));
+        }
         let Some(reference) = event.reference else { return Ok(None) };
         if event.kind == EventKind::PaymentPrepared {
             let ServiceReference::Card(id) = reference else { return Ok(None) };

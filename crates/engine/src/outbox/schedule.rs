@@ -146,6 +146,7 @@ mod tests {
             refund: None,
             circuit: None,
             proposal: None,
+            audit_head: None,
         };
         ClaimedDelivery {
             environment: EnvironmentId::from_bytes([4; 16]),

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tollgate_domain::{approval::ProposalNotice, circuit::CircuitNotice, transaction::Transaction};
+use tollgate_domain::{
+    approval::ProposalNotice, audit_log::AuditHead, circuit::CircuitNotice, transaction::Transaction,
+};
 
 use super::{CardPayment, Event};
 
@@ -54,6 +56,8 @@ pub enum EventSubject {
     Circuit(Box<CircuitNotice>),
     /// A configuration that waits for approval.
     Proposal(Box<ProposalNotice>),
+    /// The end of the audit log.
+    AuditLog(AuditHead),
 }
 
 /// Writes events as receivers get them.

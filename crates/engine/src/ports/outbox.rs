@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use tollgate_domain::{
     ServiceReference, Timestamp,
     approval::ProposalNotice,
+    audit_log::AuditHead,
     circuit::CircuitNotice,
     event::{EventFilter, EventKind},
     id::{EndpointId, EnvironmentId, EventId},
@@ -34,7 +35,7 @@ pub struct NewEvent {
 pub struct Event {
     pub id: EventId,
     pub kind: EventKind,
-    /// To which payment; `None` for an event about a provider or the configuration.
+    /// To which payment; `None` for an event about a provider, the configuration or the audit log.
     pub reference: Option<ServiceReference>,
     pub at: Timestamp,
     /// The payment's revision then; 0 for an event about something else, or from before revisions were kept.
@@ -48,6 +49,8 @@ pub struct Event {
     pub circuit: Option<Box<CircuitNotice>>,
     /// The proposed configuration, for an event about one.
     pub proposal: Option<Box<ProposalNotice>>,
+    /// The end of the audit log, for an event about it.
+    pub audit_head: Option<AuditHead>,
 }
 
 /// An event about a provider's circuit, to be written.
@@ -62,6 +65,14 @@ impl NewCircuitEvent {
     pub const fn kind(&self) -> EventKind {
         if self.notice.is_open { EventKind::CircuitOpened } else { EventKind::CircuitClosed }
     }
+}
+
+/// An event about the end of the audit log, to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewAuditHeadEvent {
+    pub id: EventId,
+    pub at: Timestamp,
+    pub head: AuditHead,
 }
 
 /// A secret that deliveries are signed with.
@@ -360,6 +371,18 @@ pub trait OutboxStore: Send + Sync + 'static {
         environment: EnvironmentId,
         event: &NewCircuitEvent,
         last: Option<EventId>,
+    ) -> Result<bool, StoreError>;
+
+    /// The environments that have an enabled endpoint which names [`EventKind::AuditLogHead`].
+    async fn audit_head_subscribers(&self) -> Result<Vec<EnvironmentId>, StoreError>;
+
+    /// Writes an event about the end of the audit log, with a delivery for every endpoint that names it, unless one was written
+    /// for this environment at `unless_since` or later: several nodes report one head. Returns whether it was written.
+    async fn append_audit_head_event(
+        &self,
+        environment: EnvironmentId,
+        event: &NewAuditHeadEvent,
+        unless_since: Timestamp,
     ) -> Result<bool, StoreError>;
 
     /// Deliveries, those of the newest events first and by endpoint within one event; below `before` if given.

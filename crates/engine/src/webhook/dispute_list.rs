@@ -29,7 +29,7 @@ const LISTED_KIND: &str = "tollgate.dispute_listed";
 const REQUEST: &str = "resolver";
 
 const DAY_MILLIS: i64 = 24 * 60 * 60 * 1_000;
-/// Pages that are listed in one go; the rest is left to whoever comes next.
+/// Pages that are listed in one go; the rest becomes another task.
 const PAGES_AT_ONCE: usize = 16;
 /// A day's list ends after so many of them, wherever it is.
 const MAX_PARTS: u64 = 30;

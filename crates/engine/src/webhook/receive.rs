@@ -61,7 +61,7 @@ pub(super) fn storable(mut notice: WebhookNotice) -> WebhookNotice {
 }
 
 /// Why an event of another account than the configured one is none of ours. One that names no account is of the account
-/// whose endpoint sends it, which may be the configured one: only its object tells.
+/// whose endpoint sends it, which may be the configured one: that is found by its object.
 fn foreign_account(notice: &WebhookNotice, provider: &Provider) -> Option<String> {
     let account = notice.account.as_deref()?;
     match provider.account_id() {

@@ -1,17 +1,23 @@
 //! The audit log: every change an operator makes, by whom, with what it was before and is now, and no secret.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::sleep;
 use tollgate_configuration::ForcedCircuit;
 use tollgate_domain::{
     audit_log::{ActorKind, AuditEntry},
+    event::EventFilter,
     id::UserId,
     ledger::Cause,
     tenant::KeyKind,
 };
-use tollgate_engine::{Audited, Origin, ports::AuditLogFilter};
+use tollgate_engine::{Audited, NewEndpoint, Origin, ports::AuditLogFilter};
 
 use crate::support::{
     config::{self, INTENTS},
+    faults::lock,
+    receiver::ENDPOINT_URL,
     requests::{move_order, origin},
     world::World,
 };
@@ -119,4 +125,36 @@ async fn what_has_no_change_of_its_own_is_recorded_by_itself() {
     let [found] = entries(&world, "payment.view").await.try_into().unwrap();
     assert_eq!(found.entry.subject, "pay_1", "what no database holds is left out");
     assert_eq!(found.entry.actor.kind, ActorKind::System);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_head_is_sent_to_endpoints_that_name_it_once_in_ten_minutes() {
+    let world = World::new().await;
+    let add_endpoint = async |filter| {
+        let url = world.engine().endpoint_url(ENDPOINT_URL).unwrap();
+        let new = NewEndpoint { url, filter, description: None };
+        world.engine().add_endpoint(world.environment, new, &origin()).await.unwrap();
+    };
+    let heads = async || {
+        let events = world.events().await;
+        events.into_iter().filter_map(|event| event.audit_head).collect::<Vec<_>>()
+    };
+    add_endpoint(EventFilter::All).await;
+    world.engine().report_audit_head().await;
+    assert_eq!(heads().await, [], "it is about more than this environment");
+    add_endpoint(EventFilter::parse(["audit_log.head"]).unwrap()).await;
+    // Other nodes and restarts report at other moments.
+    for _ in 0..3 {
+        world.engine().report_audit_head().await;
+        sleep(Duration::from_mins(1)).await;
+    }
+    let first = world.store.audit_head().await.unwrap();
+    assert_eq!(heads().await, [first]);
+    world.engine().record_action(&origin(), Audited::new("audit_log.export", "")).await.unwrap();
+    sleep(Duration::from_mins(8)).await;
+    world.engine().report_audit_head().await;
+    let second = world.store.audit_head().await.unwrap();
+    assert_eq!((heads().await, second.entries), (vec![first, second], first.entries + 1));
+    world.deliver().await;
+    assert_eq!(lock(&world.received).len(), 2);
 }

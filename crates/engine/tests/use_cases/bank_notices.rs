@@ -51,8 +51,8 @@ async fn a_transfer_that_waits_for_a_person_says_so() {
     }
 }
 
-/// What callers were told stays; whether the money is there is for an operator to find out. That a provider says so later than
-/// something else, without taking it back, is no news.
+/// The transaction stays succeeded, and an exception asks an operator to find out whether the money is there. An event that
+/// arrives after a later state changes nothing.
 #[tokio::test(start_paused = true)]
 async fn a_transfer_that_is_no_longer_certain_to_have_arrived_is_an_exception() {
     let world = World::new().await;

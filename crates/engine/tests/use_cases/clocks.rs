@@ -163,7 +163,7 @@ async fn a_node_that_is_off_gives_nothing_up() {
     assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(Status::Canceled));
 }
 
-/// What was never sent is canceled as soon as nobody can be sending it, within a minute.
+/// What was never sent is canceled as soon as no node can be sending it, within a minute.
 #[tokio::test(start_paused = true)]
 async fn a_cancellation_in_doubt_is_settled_within_a_minute() {
     let world = World::new().await;

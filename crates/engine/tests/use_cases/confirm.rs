@@ -238,7 +238,7 @@ async fn a_charge_that_was_answered_is_never_repeated_under_its_key() {
     }
 }
 
-/// A decline whose answer was lost: its key is used up, and the list of payments tells.
+/// A decline whose answer was lost: its key is used up, and the list of payments shows it.
 #[tokio::test(start_paused = true)]
 async fn a_lost_decline_is_found_in_the_list() {
     let world = World::new().await;
@@ -267,7 +267,7 @@ async fn a_charge_that_was_sent_again_last_is_not_given_up_before_it_can_be_list
     world.faults.arm(Fault::ProviderUnknown { done: false }, 1);
     world.confirm(id, charge_of("a card")).await.unwrap();
     world.faults.disarm();
-    // Nobody gets round to it until the last minute in which the key counts; then it is charged, and that answer is lost, too.
+    // It is not retried until the last minute in which the key counts; then it is charged, and that answer is lost, too.
     sleep(Duration::from_secs(59 * 60 + 50)).await;
     world.providers.records().silent.push('a');
     world.resolve().await;

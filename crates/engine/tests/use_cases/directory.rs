@@ -149,12 +149,40 @@ async fn a_configuration_with_an_unknown_field_is_told_until_another_replaces_it
     put(2, r#"'{"ofALaterRelease":1,' || substr(document, 2)"#).await;
     assert!(world.has_provider("cards"), "the one before stays in force");
     let finding = told().await.unwrap();
-    assert!(finding.contains("cannot use configuration 2, and goes on with 1"), "{finding}");
+    assert!(finding.contains("cannot use configuration 2; configuration 1 is in force"), "{finding}");
     // A change of keys changes nothing about it, a change of the configuration does.
     world.key().await;
     assert!(told().await.is_some());
     put(3, r#"replace(document, '"ofALaterRelease":1,', '')"#).await;
     assert_eq!(told().await, None);
+}
+
+#[tokio::test]
+async fn a_stored_api_version_that_is_no_longer_permitted_does_not_stop_the_provider() {
+    let world = World::new().await;
+    let version = "2025-09-30.clover";
+    let document = |version: &str| json!({"providers": {"cards": {"adapter": "stripe", "options": {"apiVersion": version}}}});
+    world.engine.put_config(world.environment, document(version), None, origin()).await.unwrap();
+    world.tamper(&format!(
+        "UPDATE config_versions SET document = replace(document, '{version}', '2024-06-20')"
+    ));
+    let World { folder, engine, environment } = world;
+    drop(engine);
+    // The release that no longer permits it starts on the same database.
+    let engine = start(&folder, MASTER_KEY).await.unwrap();
+    let world = World { folder, engine, environment };
+    assert!(world.has_provider("cards"));
+    let found = async || {
+        let checks = world.engine.run_checks().await;
+        assert!(checks.iter().all(|check| check.name != "configuration"), "{checks:?}");
+        checks.into_iter().find(|check| check.name == "API version").map(|check| check.finding)
+    };
+    let finding = found().await.unwrap();
+    assert!(finding.contains("providers.cards.options.apiVersion is `2024-06-20`"), "{finding}");
+    let refused = world.engine.put_config(environment, document("2024-06-20"), None, origin()).await;
+    assert!(refused.is_err(), "a new document has to name a permitted one");
+    world.configure("cards").await;
+    assert_eq!(found().await, None);
 }
 
 #[tokio::test]

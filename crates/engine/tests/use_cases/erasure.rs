@@ -86,7 +86,7 @@ async fn a_customer_is_forgotten_everywhere_and_nobody_else_is() {
     let left = world.transfer(transfer).await.unwrap().progress.expected_on;
     let in_progress = vec![InProgress { reference: ServiceReference::Ach(transfer), ends_on: left }];
     assert_eq!(first, Erasure { card_payments: 2, transfers: 0, customer_tokens: 1, in_progress });
-    // It has arrived, and is looked at for some more days, for which nobody's name is needed.
+    // It has arrived, and is checked for returns for some more days, which needs no name.
     world.providers.records().transfer().status = AchProviderStatus::Settled;
     sleep(3 * DAY).await;
     world.resolve().await;

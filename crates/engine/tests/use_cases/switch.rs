@@ -372,6 +372,7 @@ async fn what_was_told_before_a_switch_is_told_again_as_it_was() {
                     }
                     EventSubject::Circuit(circuit) => format!("{circuit:?}"),
                     EventSubject::Proposal(proposal) => format!("{proposal:?}"),
+                    EventSubject::AuditLog(head) => format!("{head:?}"),
                 });
             }
             bodies

@@ -15,7 +15,7 @@ use crate::{
     text::is_id,
 };
 
-/// Those that wait for somebody first. A list is of one of them.
+/// Those that need a response first. A list is of one of them.
 const STATES: [&str; 8] = [
     "EVIDENCE_REQUIRED",
     "INQUIRY_EVIDENCE_REQUIRED",

@@ -53,7 +53,7 @@ fn rejection(status: StatusCode, error: &Error, asked: Operation) -> CallError {
             declined(Code::InvalidCard)
         }
         (_, "NOT_FOUND") => refused(RejectionKind::Missing, Code::ProviderObjectMissing),
-        // A charge that failed uses its key up as much as one that was made otherwise. Only looking tells which it was.
+        // A charge that failed uses up its key, too. The list of payments shows which it was.
         (_, "IDEMPOTENCY_KEY_REUSED") if asked == Operation::Charge => {
             refused(RejectionKind::State, Code::ProviderState)
         }

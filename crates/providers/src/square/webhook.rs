@@ -84,7 +84,7 @@ pub(super) fn told(dispute: EventDispute, id: String) -> DisputeReport {
 fn is_withdrawn(state: &str) -> bool {
     match state {
         "INQUIRY_EVIDENCE_REQUIRED" | "INQUIRY_PROCESSING" | "INQUIRY_CLOSED" | "WON" => false,
-        // A state from the future is not money back.
+        // An unknown state is not taken for money given back.
         _ => true,
     }
 }

@@ -56,8 +56,8 @@ impl<'a> ApiClient<'a> {
         Self { account: None, ..self }
     }
 
-    /// Makes something for an order that nobody can pay before it is answered, so that another key does no harm where one is
-    /// spent.
+    /// Makes something for an order. Nothing can be paid before our caller has the answer, so making it again under another key,
+    /// where one is spent, does no harm.
     pub(super) async fn create<T: DeserializeOwned>(
         self,
         calls: &mut CallSession<'_>,

@@ -60,7 +60,7 @@ struct Account {
     default_currency: Option<String>,
 }
 
-/// An intent that nobody will pay.
+/// An intent that is canceled at once.
 #[derive(Deserialize)]
 struct Unpaid {
     id: String,
@@ -102,7 +102,7 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    /// Whether it tells of connected accounts; otherwise it tells of its own account only.
+    /// Whether it receives events of connected accounts; otherwise those of its own account only.
     fn is_connect(&self) -> bool {
         self.application.is_some() || self.metadata.tollgate_connect.is_some()
     }
@@ -171,7 +171,7 @@ pub(super) async fn check(checkup: &mut Checkup<'_>, version: &str) {
     }
 }
 
-/// Whether the key may read everything that payments need. What it may write is only told when that is asked for.
+/// Whether the key may read everything that payments need. What it may write shows only when something is written.
 async fn permissions(checkup: &mut Checkup<'_>, api: ApiClient<'_>) {
     let mut missing: Vec<String> = Vec::new();
     for (operation, path) in READ_PATHS {
@@ -261,7 +261,7 @@ impl From<Endpoint> for WebhookEndpoint {
     }
 }
 
-/// A platform's endpoints tell of connected accounts as well; on those themselves it can have none.
+/// A platform's endpoints can receive events of connected accounts; it cannot have endpoints on those.
 fn list(api: ApiClient<'_>) -> Result<ApiCall, CallError> {
     api.of_own_account().get("webhook_endpoints.list", "webhook_endpoints", Form::new().with("limit", PAGE))
 }

@@ -351,7 +351,7 @@ async fn an_account_without_real_time_payments_says_so() {
     assert!(matches!(untold, Err(CallError::Unknown(_))), "{untold:?}");
     world.control("DELETE", "faults", Value::Null).await;
 
-    // Nobody asked before, and the provider refuses: that is told apart from a bank that takes no part.
+    // Not asked before, and refused by the provider: another failure than a receiving bank that takes no part.
     let mut instant = order(Channel::Instant);
     instant.rail = Some(tollgate_domain::ach::TransferRail::RealTimePayments);
     let call = world.wire().send(&provider, &instant, &bank()).await;

@@ -37,7 +37,7 @@ async fn a_server_error_that_the_key_keeps_is_not_the_end_of_a_refund() {
         let part = refund(number, 500, 15);
         let made = cards.refund(provider, &order, &payment, &part).await.outcome.unwrap();
         assert_eq!((made.reference, made.status), (Some(part.id), RefundStatus::Succeeded), "{fault}");
-        // Asked again, whoever lost this answer learns the same.
+        // Asked again after a lost answer, it is the same refund.
         let again = cards.refund(provider, &order, &payment, &part).await.outcome.unwrap();
         assert_eq!(again.id, made.id, "{fault}");
         let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();

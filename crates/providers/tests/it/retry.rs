@@ -176,7 +176,7 @@ async fn a_later_refusal_does_not_undo_what_may_have_been_done() {
     assert_eq!(refused(pay(&[answer(500, ""), declined()]).await, RejectionKind::Declined), "card_declined");
 }
 
-/// A name that nothing can be asked by later is no answer either.
+/// An ID that cannot be used in a later request is not accepted as an answer.
 #[tokio::test]
 async fn a_malformed_id_leaves_the_outcome_unknown() {
     for id in ["", "pi_1/../pi_2", "pi 1", "pi_1?expand=x"] {

@@ -86,7 +86,7 @@ async fn declines_are_told_in_our_words_and_another_card_may_follow() {
         let call = cards.charge(&world.square, &order, &charge(number, source)).await;
         assert_eq!(asked(&call), [("payments.create", 1)]);
         assert_eq!(refused(call, RejectionKind::Declined), code, "{source}");
-        // The key of what was tried is used up; a token that nobody knows was not tried.
+        // A charge that was tried has used up its key; an unknown token was not tried.
         let again = cards.charge(&world.square, &order, &charge(number, source)).await;
         if source == "cnon:made-up" {
             assert_eq!(refused(again, RejectionKind::Declined), code);

@@ -298,8 +298,8 @@ async fn what_a_failed_preparation_has_made_is_taken_back() {
     }
 }
 
-/// Stripe repeats a server error for a key once the request was begun. What nobody was told of cannot be paid, so that it is
-/// made under another key.
+/// Stripe repeats a server error for a key once the request was begun. An object whose id was never returned cannot be paid, so
+/// another is made under another key.
 #[tokio::test]
 async fn a_server_error_that_the_key_keeps_is_not_the_end_of_a_preparation() {
     let world = start().await;

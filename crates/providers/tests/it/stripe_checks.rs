@@ -115,7 +115,7 @@ async fn a_connected_account_has_its_endpoint_on_the_platform() {
     let world = start().await;
     let shop = stripe(&world, "sk_test_simulator", &json!({ "account": SHOP }));
     let own = stripe(&world, "sk_test_simulator", &json!({}));
-    // An endpoint for the platform's own events hears nothing of the shop.
+    // An endpoint for the platform's own events receives none of the shop's.
     let of_platform = register(&world, &own, "own").await;
     let report = check(&world, &shop).await;
     let found = failed(&report);

@@ -237,7 +237,7 @@ async fn payments_for_a_connected_account_are_its_own() {
     let access = cards.can_access_account(&shop, None).await;
     assert_eq!(asked(&access), [("account.retrieve", 1)]);
     assert_eq!(access.outcome, Ok(true));
-    // Without one in the configuration, what was learned of the key before tells.
+    // Without one in the configuration, the account that was stored for the key is compared.
     for (before, expected) in [(None, false), (Some("acct_1Simulator"), true), (Some("acct_1Other"), false)] {
         assert_eq!(cards.can_access_account(&world.stripe, before).await.outcome, Ok(expected), "{before:?}");
     }
@@ -350,7 +350,7 @@ async fn every_permitted_version_prepares_holds_captures_and_gives_back() {
             cards.refund(&provider, &order, &payment, &back).await.outcome.expect(version);
             let seen = cards.read(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
             assert_eq!(given_back(&seen), 100, "{version}");
-            // And what nobody pays is withdrawn.
+            // And what is not paid is withdrawn.
             let order = crate::support::order(flow);
             let prepared = cards.prepare(&provider, &order).await.outcome.expect(version);
             let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();

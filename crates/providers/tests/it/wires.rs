@@ -16,7 +16,7 @@ mod recording;
 mod square;
 mod stripe;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -78,11 +78,12 @@ impl Libraries {
             run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(folder));
             let text = std::fs::read_to_string(&pins).unwrap();
             let pin = text.lines().find(|line| line.starts_with("modern-treasury==")).unwrap();
-            let package = if self == Self::Latest { "modern-treasury" } else { pin };
-            let install =
-                ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", package];
-            run(Command::new(folder.join("bin/python")).args(install));
+            install_python(folder, pin);
         });
+        if self == Self::Latest {
+            static NEWEST_INSTALLED: std::sync::Once = std::sync::Once::new();
+            NEWEST_INSTALLED.call_once(|| install_python(&folder, "modern-treasury"));
+        }
         folder.join("bin/python")
     }
 
@@ -110,6 +111,11 @@ impl Libraries {
         assert!(output.status.success(), "{command:?}\n{errors}");
         String::from_utf8(output.stdout).unwrap()
     }
+}
+
+fn install_python(folder: &Path, package: &str) {
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--upgrade", package];
+    run(Command::new(folder.join("bin/python")).args(install));
 }
 
 /// Judges what was recorded: nothing may be wrong, nothing may have been left out, and every planted fault is found.
@@ -182,22 +188,100 @@ fn the_api_versions_are_those_of_the_libraries() {
     assert!(client.contains(&format!("\"{}\"", settings.square_version)));
 }
 
-/// Prints which parameters, words and answer fields of our calls the newest libraries have and the pinned ones do not, and
-/// the other way around. Part of `make wires-latest`.
+/// What a library says about one parameter or answer field of a call.
+#[derive(Default)]
+struct Field {
+    is_required: bool,
+    /// The values it can have, where they are listed.
+    values: BTreeSet<String>,
+}
+
+/// A judge's lines: `call parameter: name`, with ` (required)` or ` = value | value` behind it.
+fn fields(lines: &str) -> BTreeMap<String, Field> {
+    let mut fields = BTreeMap::<String, Field>::new();
+    for line in lines.lines() {
+        if let Some((place, values)) = line.split_once(" = ") {
+            let values = values.split(" | ").map(str::to_owned);
+            fields.entry(place.to_owned()).or_default().values.extend(values);
+        } else {
+            let place = line.trim_end_matches(" (required)");
+            fields.entry(place.to_owned()).or_default().is_required |= place != line;
+        }
+    }
+    fields
+}
+
+/// What changed from the pinned library to the newest, a sentence each.
+fn changes(pinned: &BTreeMap<String, Field>, newest: &BTreeMap<String, Field>) -> Vec<String> {
+    let mut changes = Vec::new();
+    for (place, before) in pinned {
+        let Some(after) = newest.get(place) else {
+            changes.push(format!("removed: {place}"));
+            continue;
+        };
+        if before.is_required != after.is_required {
+            let now = if after.is_required { "now required" } else { "no longer required" };
+            changes.push(format!("{now}: {place}"));
+        }
+        for value in before.values.difference(&after.values) {
+            changes.push(format!("value removed: {place} can no longer be {value}"));
+        }
+        for value in after.values.difference(&before.values) {
+            changes.push(format!("value added: {place} can be {value}"));
+        }
+    }
+    let is_new = |place: &&String| !pinned.contains_key(*place);
+    for (place, field) in newest.iter().filter(|(place, _)| is_new(place)) {
+        changes.push(format!("added: {place}{}", if field.is_required { " (required)" } else { "" }));
+    }
+    changes
+}
+
+#[test]
+fn a_change_of_a_library_is_said_in_words() {
+    let pinned = fields(
+        "a.create parameter: x\na.create parameter: y (required)\na.create parameter: kind = card | old",
+    );
+    let newest =
+        fields("a.create parameter: x (required)\na.create parameter: kind = card | new\na.create answer: z");
+    assert_eq!(
+        changes(&pinned, &newest),
+        [
+            "value removed: a.create parameter: kind can no longer be old",
+            "value added: a.create parameter: kind can be new",
+            "now required: a.create parameter: x",
+            "removed: a.create parameter: y",
+            "added: a.create answer: z",
+        ]
+    );
+    assert!(changes(&newest, &newest).is_empty());
+}
+
+/// Prints what the newest libraries changed about the parameters and answer fields of our calls. Part of `make wires-latest`.
 #[test]
 #[ignore = "installs the newest libraries; run by `make wires-latest`"]
 fn what_the_newest_libraries_changed() {
+    let mut report = String::new();
     for adapter in Adapter::ALL {
-        let fields = |libraries: Libraries| -> BTreeSet<String> {
-            libraries.judge(adapter, "--fields").lines().map(str::to_owned).collect()
-        };
-        let (pinned, newest) = (fields(Libraries::Pinned), fields(Libraries::Latest));
-        println!("\n{}: {} fields pinned, {} newest", adapter.as_str(), pinned.len(), newest.len());
-        for gone in pinned.difference(&newest) {
-            println!("  - {gone}");
+        let [pinned, newest] = [Libraries::Pinned, Libraries::Latest].map(|libraries| {
+            let printed = libraries.judge(adapter, "--fields");
+            let (library, lines) = printed.split_once('\n').unwrap();
+            (library.to_owned(), fields(lines))
+        });
+        let changes = changes(&pinned.1, &newest.1);
+        writeln!(report, "\n{}: pinned is {}, newest is {}", adapter.as_str(), pinned.0, newest.0).unwrap();
+        if changes.is_empty() {
+            let count = newest.1.len();
+            writeln!(report, "  nothing changed in the {count} parameters and answer fields of our calls")
+                .unwrap();
         }
-        for new in newest.difference(&pinned) {
-            println!("  + {new}");
+        for change in changes {
+            writeln!(report, "  {change}").unwrap();
         }
     }
+    report.push_str(
+        "\nBefore a newer library is pinned: stop sending what was removed, send what is now required, and look for code that \
+         reads removed fields or values.",
+    );
+    println!("{report}");
 }

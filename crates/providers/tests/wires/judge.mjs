@@ -1,7 +1,7 @@
 // Judges recorded exchanges with a provider by the types of its official library.
 //
 //   node judge.mjs PROVIDER RECORDING     faults, numbers of shapes and the calls that occurred, as JSON
-//   node judge.mjs PROVIDER --fields      every parameter and answer field of the calls, one a line
+//   node judge.mjs PROVIDER --fields      the library, then every parameter and answer field of the calls, one a line
 //
 // MODULES names the folder that has the library and TypeScript in its node_modules. A recording has one exchange a line:
 // {"by","method","path","query","body","status","answer"}, or {"webhook"} for the body of a delivery. One that has a
@@ -266,7 +266,7 @@ function judgeRecording(lines) {
       isRefusal ? provider.error : call.answer, {});
   }
   return {
-    package: provider.package,
+    package: library(),
     shapes: { requests: seen.request.size, answers: seen.answer.size, webhooks: seen.webhook.size },
     sent: [...calls.sent].sort(),
     answered: [...calls.answered].sort(),
@@ -274,7 +274,14 @@ function judgeRecording(lines) {
   };
 }
 
+/** The library's name and version. */
+function library() {
+  const file = path.join(modules, 'node_modules', provider.package, 'package.json');
+  return `${provider.package} ${JSON.parse(fs.readFileSync(file, 'utf8')).version}`;
+}
+
 function printFields() {
+  process.stdout.write(`${library()}\n`);
   const expressions = new Set(provider.calls.flatMap(({ params, answer }) => [params, answer]).filter(Boolean));
   const { checker, types } = typesOf([...expressions]);
   for (const { operation, params, answer } of provider.calls) {

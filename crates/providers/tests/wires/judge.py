@@ -5,6 +5,7 @@ others.
     python judge.py --fields     every parameter and answer field of the calls, one a line
 """
 
+import importlib.metadata
 import json
 import re
 import sys
@@ -206,12 +207,17 @@ def judge(lines):
         else:
             look("answer", operation, value, faults(value, answer))
     return {
-        "package": "modern-treasury",
+        "package": library(),
         "shapes": {f"{side}s": len(shapes) for side, shapes in seen.items()},
         "sent": sorted(sent),
         "answered": sorted(answered),
         "faults": list(found.values()),
     }
+
+
+def library():
+    """The library's name and version."""
+    return f"modern-treasury {importlib.metadata.version('modern-treasury')}"
 
 
 def field_lines(kind, at, depth):
@@ -228,6 +234,7 @@ def field_lines(kind, at, depth):
 
 
 if sys.argv[1] == "--fields":
+    print(library())
     for operation, _, _, params, answer in calls():
         lines = list(field_lines(params, f"{operation} parameter: ", 4)) if params else []
         lines += field_lines(answer, f"{operation} answer: ", 2)

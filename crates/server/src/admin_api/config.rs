@@ -151,14 +151,14 @@ pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
     with_version(respond::ok(&answer), checked.version)
 }
 
-/// Whoever looks after a few organizations needs no document for all of them.
+/// The limit for operators whose role holds in some organizations only.
 async fn sent_document(operator: &Operator, body: Body) -> Result<Bytes, ApiError> {
     let is_limited = operator.identity.organizations().is_some();
     let most = if is_limited { body::LIMITED_ADMIN_LIMIT } else { body::ADMIN_LIMIT };
     body::read_json(&operator.headers, body, most).await
 }
 
-/// Taken once the document is here, so that nobody waits for a slow sender.
+/// Taken once the document has arrived, so that no request waits for a slow sender.
 async fn turn(operator: &Operator) -> Result<OwnedSemaphorePermit, ApiError> {
     operator.app.engine.config_turn().await.ok_or_else(ApiError::busy)
 }

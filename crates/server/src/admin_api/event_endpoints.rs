@@ -8,6 +8,7 @@ use serde_json::{json, value::RawValue};
 use tollgate_domain::{
     event::EventFilter,
     id::{EndpointId, EnvironmentId},
+    people::Permission,
 };
 use tollgate_engine::{
     CreatedEndpoint, DescriptionChange, EndpointChange, EndpointError, EndpointUrl, Engine, NewEndpoint,
@@ -168,6 +169,7 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let environment = operator.known_environment()?;
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let new = read_new(&body, &operator.app.engine)?;
+    admit_filter(&operator, Some(&new.filter)).await?;
     let made = operator.app.engine.add_endpoint(environment, new, &operator.origin).await?;
     noted(&operator, made.endpoint.id, "event endpoint added");
     respond::created(&shown_once(&operator, &made))
@@ -191,6 +193,7 @@ pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let engine = &operator.app.engine;
     let change = read_change(&body, engine)?;
+    admit_filter(&operator, change.filter.as_ref()).await?;
     let changed = engine.change_endpoint(environment, endpoint, &change, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint changed");
     respond::ok(&EndpointResponse::of(&changed, engine))
@@ -211,6 +214,15 @@ pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
     let made = engine.rotate_endpoint_secret(environment, endpoint, grace, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint secret rotated");
     respond::created(&shown_once(&operator, &made))
+}
+
+/// An event about the whole service can be asked for only by those who may read what it is about.
+async fn admit_filter(operator: &Operator, filter: Option<&EventFilter>) -> Result<(), ApiError> {
+    if filter.is_some_and(EventFilter::names_audit_log) {
+        operator.require(Permission::ReadAuditLog).await
+    } else {
+        Ok(())
+    }
 }
 
 fn path(operator: &Operator) -> Result<(EnvironmentId, EndpointId), ApiError> {

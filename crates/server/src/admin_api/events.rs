@@ -39,7 +39,8 @@ use crate::{
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
                          transaction.authorized, transaction.succeeded, transaction.failed, transaction.canceled, transaction.refunded, \
                          refund.pending, refund.succeeded, refund.failed, dispute.opened, dispute.updated, dispute.closed, \
-                         transfer.notification_of_change, approval.required, provider.circuit_opened, provider.circuit_closed";
+                         transfer.notification_of_change, approval.required, provider.circuit_opened, provider.circuit_closed, \
+                         audit_log.head";
 
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -48,7 +49,7 @@ pub(crate) struct EventResponse {
     id: String,
     #[schema(value_type = words::EventKind)]
     r#type: &'static str,
-    /// The payment; null for an event about a provider or the configuration.
+    /// The payment; null for an event about a provider, the configuration or the audit log.
     #[schema(required)]
     service_reference: Option<String>,
     #[schema(value_type = scalars::Moment)]

@@ -7,7 +7,7 @@ use http::{HeaderMap, StatusCode, request::Parts};
 use serde_json::json;
 use tollgate_domain::{
     id::{ApplicationId, EnvironmentId, OrganizationId},
-    people::{Denied, Identity, Place},
+    people::{Denied, Identity, Permission, Place},
 };
 use tollgate_engine::{Audited, BodyMeter, Origin, list_query};
 use tracing::warn;
@@ -35,6 +35,7 @@ pub(crate) struct Operator {
     pub(crate) identity: Identity,
     /// For the history: who, and in which request.
     pub(crate) origin: Origin,
+    operation: &'static str,
     pub(crate) headers: HeaderMap,
     pub(crate) location: Location,
 }
@@ -57,7 +58,8 @@ impl FromRequestParts<SharedApp> for Operator {
         if let Some(meter) = parts.extensions.get::<Arc<BodyMeter>>() {
             meter.recognize();
         }
-        Ok(Self { app: app.clone(), origin, identity, headers: parts.headers.clone(), location })
+        let (app, headers, operation) = (app.clone(), parts.headers.clone(), requirement.operation);
+        Ok(Self { app, identity, origin, operation, headers, location })
     }
 }
 
@@ -83,7 +85,7 @@ fn origin(identity: Option<&Identity>, headers: &HeaderMap, context: &RequestCon
     Origin::of(identity, given_name(headers), context.id.to_string(), Some(context.client))
 }
 
-/// Puts a refusal into the audit log: only now and then of those who are refused over and over, so that nobody can fill it.
+/// Puts a refusal into the audit log, at a limited rate per operator and address, so that the log cannot be flooded.
 async fn record_refusal(app: &SharedApp, error: &ApiError, origin: &Origin, requirement: Requirement) {
     let refused = Audited::new("access.refuse", requirement.operation).after(json!({ "code": error.code() }));
     let recorded = match error.status() {
@@ -135,6 +137,16 @@ impl Operator {
     /// A part of the path. What is not in the right form does not exist.
     pub(crate) fn path<T: FromStr>(&self, name: &str) -> Result<T, ApiError> {
         self.location.path(name)
+    }
+
+    /// Refuses, and records it, unless this operator has the permission in the whole service.
+    pub(crate) async fn require(&self, permission: Permission) -> Result<(), ApiError> {
+        let admitted = self.identity.check(permission, Place::Service).map_err(denied);
+        if let Err(error) = &admitted {
+            let requirement = Requirement { permission, operation: self.operation };
+            record_refusal(&self.app, error, &self.origin, requirement).await;
+        }
+        admitted
     }
 
     /// The path's environment, if there is one.

@@ -68,7 +68,7 @@ impl Caller {
         let (view, key, kind) = {
             let snapshot = app.engine.directory().snapshot();
             let key = authenticate(app, &snapshot, &parts.headers, &context, access)?;
-            // A publishable key is anybody's.
+            // A publishable key is in browsers: it does not authenticate a known caller.
             if key.kind == KeyKind::Secret
                 && let Some(meter) = parts.extensions.get::<Arc<BodyMeter>>()
             {

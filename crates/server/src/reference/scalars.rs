@@ -168,14 +168,14 @@ scalars! {
     }
     /// Which events are sent.
     EventNamesInput {
-        "description": "The event types to send, or `[\"*\"]` for all.",
+        "description": "The event types to send, or `[\"*\"]` for all but `audit_log.head`, which only admins can name.",
         "type": "array", "minItems": 1, "maxItems": 64,
         "items": {"type": "string", "enum": [
             "payment.prepared", "transaction.pending", "transaction.processing", "transaction.authorized",
             "transaction.succeeded", "transaction.failed", "transaction.canceled", "transaction.refunded",
             "refund.pending", "refund.succeeded", "refund.failed",
             "dispute.opened", "dispute.updated", "dispute.closed", "transfer.notification_of_change",
-            "approval.required", "provider.circuit_opened", "provider.circuit_closed", "*"
+            "approval.required", "provider.circuit_opened", "provider.circuit_closed", "audit_log.head", "*"
         ]}
     }
     /// An event endpoint's id.

@@ -1,9 +1,11 @@
 //! Events as receivers get them: made of the very answers the API gives.
 
+use data_encoding::HEXLOWER;
 use serde::Serialize;
 use tollgate_domain::{
     Currency, Minor,
     approval::{Proposal, ProposalNotice},
+    audit_log::AuditHead,
     circuit::CircuitNotice,
     ledger::Cause,
 };
@@ -38,20 +40,20 @@ pub(crate) struct EventBody<'a> {
 pub(crate) enum EventData<'a> {
     #[schema(title = "RefundEventData")]
     Refund {
-        /// The payment's: what is told with a lower one than you know is older than what you know.
+        /// The payment's revision: an event with a lower one than you have stored is older than what you have stored.
         revision: u64,
         transaction: Box<TransactionResponse>,
         refund: Box<RefundResponse>,
     },
     #[schema(title = "TransactionEventData")]
     Transaction {
-        /// The payment's: what is told with a lower one than you know is older than what you know.
+        /// The payment's revision: an event with a lower one than you have stored is older than what you have stored.
         revision: u64,
         transaction: Box<TransactionResponse>,
     },
     #[schema(title = "PaymentEventData")]
     Payment {
-        /// The payment's: what is told with a lower one than you know is older than what you know.
+        /// The payment's revision: an event with a lower one than you have stored is older than what you have stored.
         revision: u64,
         payment: Box<PaymentReadResponse<'a>>,
     },
@@ -62,6 +64,9 @@ pub(crate) enum EventData<'a> {
     },
     #[schema(title = "ProposalEventData")]
     Proposal { approval: ProposalNoticeResponse<'a> },
+    #[schema(title = "AuditLogEventData")]
+    #[serde(rename_all = "camelCase")]
+    AuditLog { audit_log: AuditHeadResponse },
 }
 
 /// A provider's circuit: whether the provider gets new work.
@@ -142,6 +147,16 @@ impl<'a> ProposalNoticeResponse<'a> {
     }
 }
 
+/// The end of the audit log.
+#[derive(Serialize, ToSchema)]
+#[schema(as = AuditLogHead)]
+pub(crate) struct AuditHeadResponse {
+    /// How many entries there are. It never falls.
+    entries: u64,
+    /// The hash of the last entry.
+    head: String,
+}
+
 /// An event's body.
 pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a> {
     let data = match subject {
@@ -163,6 +178,10 @@ pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a
         EventSubject::Circuit(notice) => EventData::Circuit { circuit: CircuitResponse::of(notice) },
         EventSubject::Proposal(notice) => {
             EventData::Proposal { approval: ProposalNoticeResponse::of(notice) }
+        }
+        EventSubject::AuditLog(AuditHead { entries, hash }) => {
+            let head = AuditHeadResponse { entries: *entries, head: HEXLOWER.encode(hash) };
+            EventData::AuditLog { audit_log: head }
         }
     };
     EventBody { r#type: event.kind.as_str(), timestamp: rfc3339(event.at), data }

@@ -85,7 +85,7 @@ impl Connections {
         Some(ConnectionSlot { connections: Arc::clone(self), line })
     }
 
-    /// Closes a connection without a complete request, of whoever has the most. False if there is none.
+    /// Closes a connection without a complete request, of the address that has the most of them. False if there is none.
     pub(crate) fn make_room(&self) -> bool {
         let mut table = self.table();
         let mut addresses: Vec<_> =
@@ -102,7 +102,7 @@ impl Connections {
         false
     }
 
-    /// Closes the connection that came first of those that wait for a body, of whoever has most of them.
+    /// Closes the oldest connection that waits for a body, of the address that has the most of them.
     fn close_waiting(&self) {
         let mut table = self.table();
         let waits = |line: &&Arc<OpenConnection>| line.activity.phase() == Phase::Body;
@@ -250,7 +250,7 @@ impl Activity {
         self.change(Phase::Body, Phase::Busy)
     }
 
-    /// Whether a request is under way whose loss somebody would notice: one whose body is incomplete can be sent again.
+    /// Whether a request is under way that the caller would have to send again after a loss: one whose body is incomplete can be sent again.
     pub(crate) fn has_request(&self) -> bool {
         match self.phase() {
             Phase::Busy => true,
@@ -281,7 +281,7 @@ impl Activity {
         (self.phase() == Phase::Idle, self.unchanged.load(Ordering::Relaxed))
     }
 
-    /// Only the connection's own task, and whoever reads a request's body, changes it.
+    /// Only the connection's own task and the reader of a request's body change it.
     fn enter(&self, phase: Phase) -> Phase {
         let next = |seen| Some(changed(seen, phase));
         let entered = self.changes.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
@@ -305,7 +305,7 @@ impl Activity {
             seen = now;
             let waited = head.saturating_mul(u32::try_from(unchanged).unwrap_or(u32::MAX));
             let most = match phase_of(now) {
-                // Whoever reads a body has a deadline for it.
+                // Reading a body has a deadline of its own.
                 Phase::Busy | Phase::Body => continue,
                 Phase::Head => head,
                 Phase::Idle => idle,

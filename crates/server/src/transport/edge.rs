@@ -180,7 +180,7 @@ impl Edge {
         Ok(response)
     }
 
-    /// Metrics tell of balances and volumes: they are for operators, for this machine and for whoever has the token.
+    /// Metrics show balances and volumes: they are for operators, for this machine and for requests with the token.
     fn shows_metrics<B>(&self, peer: IpAddr, served_to: ServedTo, request: &Request<B>) -> bool {
         let presented = || {
             let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;

@@ -180,7 +180,7 @@ fn begins_with_method(bytes: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(u8::is_ascii_uppercase)
 }
 
-/// A request's body: whoever waits for it can be told from whoever is being served.
+/// A request's body, which notes whether its connection waits for it or is being served.
 pub(crate) struct ArrivingBody<B> {
     body: B,
     line: Arc<OpenConnection>,

@@ -64,7 +64,7 @@ impl Provider for Square {
         Ok(ReadCall { call, key, fingerprint })
     }
 
-    /// The key of a payment that failed is used up, and what became of the payment is not told again.
+    /// The key of a payment that failed is used up, and its answer is not repeated.
     fn replays(operation: &str, status: StatusCode) -> bool {
         operation != "payments.create" || status.is_success()
     }

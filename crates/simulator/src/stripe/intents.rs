@@ -22,7 +22,7 @@ const CREATE: &str = "amount currency automatic_payment_methods[enabled] \
     payment_method_data[**] payment_method_types[#] allowed_payment_method_types[#] receipt_email return_url setup_future_usage \
     statement_descriptor statement_descriptor_suffix transfer_data[**] transfer_group";
 
-/// Why an intent was canceled that nobody captured in time.
+/// Why an intent was canceled that was not captured in time.
 const EXPIRED: &str = "expired";
 
 const CAPTURE_METHODS: [&str; 3] = ["automatic", "automatic_async", "manual"];

@@ -56,7 +56,7 @@ impl Permissions {
         let may_read = |resource: &str| {
             may(resource, "read")
                 || may(resource, "write")
-                // Whoever may read sessions may read what they lead to.
+                // A key that may read sessions may read what they lead to.
                 || (resource == "payment_intent"
                     && (may("checkout_session", "read") || may("checkout_session", "write")))
         };

@@ -158,7 +158,7 @@ impl StripeState {
         self.events.put(&id, Event { kind, created, text, account });
     }
 
-    /// The connected account that an object belongs to; its session or intent tells.
+    /// The connected account that an object belongs to, which is that of its session or intent.
     fn account_of(&self, object: &Value) -> Option<String> {
         let text = |name: &str| object.get(name).and_then(Value::as_str);
         match text("object") {

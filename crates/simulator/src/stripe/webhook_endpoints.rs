@@ -14,7 +14,7 @@ use crate::webhooks::Endpoint;
 /// The platform's application, which endpoints for connected accounts belong to.
 const APPLICATION: &str = "ca_SimulatedPlatform";
 
-/// An account's endpoints are for itself to make: a platform is told of connected accounts at endpoints of its own.
+/// Only the account itself makes its endpoints: a platform receives events of connected accounts at endpoints of its own.
 fn on_platform(call: &Call) -> Result<(), StripeError> {
     if call.context.account.is_none() {
         return Ok(());

@@ -10,7 +10,7 @@ pub(crate) struct WebhookEvent {
     pub(crate) kind: String,
     pub(crate) event_id: String,
     pub(crate) body: Arc<str>,
-    /// Whether it happened in a connected account: other endpoints hear of it than of one's own.
+    /// Whether it happened in a connected account: other endpoints receive it than for the platform's own events.
     pub(crate) is_connected: bool,
 }
 

@@ -18,7 +18,7 @@ pub(crate) struct Endpoint {
     pub(crate) is_deleted: bool,
     /// Whether it belongs to the live mode, where one address serves both.
     pub(crate) is_live: bool,
-    /// The platform's application, where it is told what happens in connected accounts instead of in one's own.
+    /// The platform's application, on an endpoint for events of connected accounts instead of the platform's own.
     pub(crate) application: Option<String>,
     /// When it was made, in seconds since 1970.
     pub(crate) created: i64,

@@ -200,7 +200,7 @@ pub async fn every_tampering_is_found(nodes: &Nodes, behind: impl AsyncFn(&str))
         behind("DELETE FROM audit_head; INSERT INTO audit_head SELECT * FROM kept_head").await;
         nodes.chain_is_whole(5).await;
     }
-    // Written anew by somebody who knows how, but not the key: every entry fits, and the head, but not its proof.
+    // Computed anew without the key: every entry and the head fit, but not the head's proof.
     behind("DELETE FROM audit_log; UPDATE audit_head SET entries = 0, head_hash = head_hash, proof = NULL")
         .await;
     let found = nodes.two.verify_audit_log().await.unwrap().problem;

@@ -3,6 +3,7 @@
 use tollgate_domain::{
     Minor, Timestamp,
     approval::{Approval, ApprovalState, Proposal, ProposalNotice},
+    audit_log::AuditHead,
     circuit::CircuitNotice,
     event::EventKind,
     id::{EnvironmentId, EventId, PaymentId},
@@ -10,8 +11,8 @@ use tollgate_domain::{
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::ports::{
-    Changed, ConfigChange, Event, EventQuery, EventsFrom, Inserted, NewCircuitEvent, NewEvent,
-    ProposalDecided, Proposed, Reserved,
+    Changed, ConfigChange, Event, EventQuery, EventsFrom, Inserted, NewAuditHeadEvent, NewCircuitEvent,
+    NewEvent, ProposalDecided, Proposed, Resend, ResendWhich, Resent, Reserved,
 };
 
 use super::{
@@ -71,6 +72,7 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
             refund,
             circuit: None,
             proposal: None,
+            audit_head: None,
         });
     }
 
@@ -98,12 +100,23 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
                 refund: None,
                 circuit: None,
                 proposal: None,
+                audit_head: None,
             });
         }
         for NewEvent { id, kind, revision, refund } in change.new_events {
             let (at, state) = (change.at, change.state.clone());
-            let bare =
-                Event { id, kind, reference, at, revision, state, refund, circuit: None, proposal: None };
+            let bare = Event {
+                id,
+                kind,
+                reference,
+                at,
+                revision,
+                state,
+                refund,
+                circuit: None,
+                proposal: None,
+                audit_head: None,
+            };
             expected.push(bare);
         }
     }
@@ -274,6 +287,7 @@ pub async fn a_circuit_is_told_of_once(nodes: &Nodes) {
         refund: None,
         circuit: Some(Box::new(told.notice.clone())),
         proposal: None,
+        audit_head: None,
     };
     assert_eq!(first, expected);
     let closed = new("a", false);
@@ -361,6 +375,7 @@ pub async fn a_proposal_is_told_of_once(nodes: &Nodes) {
         refund: None,
         circuit: None,
         proposal: Some(Box::new(notice)),
+        audit_head: None,
     };
     assert_eq!(nodes.two.find_event(environment, event).await.unwrap().as_ref(), Some(&expected));
     assert_eq!(nodes.all_events(environment).await, [expected]);
@@ -369,6 +384,56 @@ pub async fn a_proposal_is_told_of_once(nodes: &Nodes) {
     assert_eq!(sent, [(event, wanting.id)]);
     nodes.one.index_events(9).await.unwrap();
     assert!(nodes.one.activity(environment, at(-3_600_000), at(1_000_000_000)).await.unwrap().is_empty());
+}
+
+pub async fn the_audit_log_head_is_sent_to_endpoints_that_name_it(nodes: &Nodes) {
+    let (environment, other) = (nodes.environment().await.id, nodes.environment().await.id);
+    for (environment, kinds) in [(environment, "*"), (other, "*"), (other, "transaction.failed")] {
+        nodes.endpoint(environment, &[kinds]).await;
+    }
+    assert!(!nodes.one.audit_head_subscribers().await.unwrap().contains(&environment));
+    let endpoint = nodes.endpoint(environment, &["transaction.failed", "audit_log.head"]).await;
+    let subscribed = nodes.two.audit_head_subscribers().await.unwrap();
+    assert_eq!((subscribed.contains(&environment), subscribed.contains(&other)), (true, false));
+    let new = || {
+        let (at, random) = nodes.next();
+        let head = AuditHead { entries: u64::MAX, hash: [0xab; 32] };
+        NewAuditHeadEvent { id: EventId::new(at, random), at, head }
+    };
+    // Both nodes report at once, and again too early.
+    let (first, second) = (new(), new());
+    let since = first.at;
+    let (one, two) = tokio::join!(
+        nodes.one.append_audit_head_event(environment, &first, since),
+        nodes.two.append_audit_head_event(environment, &second, since)
+    );
+    assert_ne!(one.unwrap(), two.unwrap(), "one of the two is first");
+    assert!(!nodes.one.append_audit_head_event(environment, &new(), since).await.unwrap());
+    let later = new();
+    assert!(nodes.one.append_audit_head_event(environment, &later, later.at).await.unwrap());
+    let events = nodes.all_events(environment).await;
+    assert_eq!(events.len(), 2);
+    let expected = Event {
+        id: later.id,
+        kind: EventKind::AuditLogHead,
+        reference: None,
+        at: later.at,
+        revision: 0,
+        state: None,
+        refund: None,
+        circuit: None,
+        proposal: None,
+        audit_head: Some(later.head),
+    };
+    assert!(events.contains(&expected), "{events:?}");
+    let sent = nodes.all_deliveries(environment).await;
+    assert_eq!(sent.len(), 2);
+    assert!(sent.iter().all(|delivery| delivery.endpoint == endpoint.id), "not among all");
+    let which = ResendWhich::Event(later.id);
+    let resent =
+        nodes.one.resend(environment, Resend { endpoint: None, which }, later.at, ALL).await.unwrap();
+    assert!(matches!(resent, Resent::Done { deliveries: 1, .. }), "{resent:?}");
+    assert!(nodes.all_events(other).await.is_empty());
 }
 
 pub async fn events_are_listed_in_slices(nodes: &Nodes) {

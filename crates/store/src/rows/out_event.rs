@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use tollgate_domain::{
     Currency, Minor, PaymentMethod, ServiceReference, Timestamp,
     approval::{Proposal, ProposalNotice},
+    audit_log::AuditHead,
     circuit::CircuitNotice,
     event::EventKind,
     id::{ApprovalId, EventId},
@@ -40,10 +41,12 @@ pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Event, Fault> {
         refund: None,
         circuit: None,
         proposal: None,
+        audit_head: None,
     };
     let told = stored.as_deref().unwrap_or_default();
     match method.as_str() {
         PROVIDER => Ok(Event { circuit: Some(Box::new(read_circuit(told, kind)?)), ..bare }),
+        AUDIT_LOG => Ok(Event { audit_head: Some(read_audit_head(told)?), ..bare }),
         CONFIGURATION | FUNDS => Ok(Event { proposal: Some(Box::new(read_proposal(told, bytes)?)), ..bare }),
         method => {
             let method = PaymentMethod::parse(method).ok_or(CorruptRow("payment method"))?;
@@ -69,6 +72,10 @@ pub(crate) const CONFIGURATION: &str = "configuration";
 
 /// The same of an event about a wallet movement.
 pub(crate) const FUNDS: &str = "funds";
+
+/// What stands for the method of an event about the end of the audit log, whose reference is [`NO_REFERENCE`].
+pub(crate) const AUDIT_LOG: &str = "audit_log";
+pub(crate) const NO_REFERENCE: [u8; 16] = [0; 16];
 
 /// What stands in the place of words that were erased.
 const ERASED: &str = "erased";
@@ -310,6 +317,23 @@ fn read_proposal(stored: &str, approval: [u8; 16]) -> Result<ProposalNotice, Cor
     };
     let approval = ApprovalId::from_bytes(approval);
     Ok(ProposalNotice { approval, proposed_by: stored.proposed_by, what })
+}
+
+#[derive(Serialize, Deserialize)]
+struct StoredAuditHead {
+    entries: u64,
+    hash: [u8; 32],
+}
+
+pub(crate) fn write_audit_head(head: AuditHead) -> String {
+    let stored = StoredAuditHead { entries: head.entries, hash: head.hash };
+    serde_json::to_string(&stored).unwrap_or_default()
+}
+
+fn read_audit_head(stored: &str) -> Result<AuditHead, CorruptRow> {
+    let damaged = |_| CorruptRow("audit log head of an event");
+    let StoredAuditHead { entries, hash } = serde_json::from_str(stored).map_err(damaged)?;
+    Ok(AuditHead { entries, hash })
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]

@@ -1,6 +1,6 @@
 //! Cutting the write-ahead log to nothing, so that what was deleted from the database is not left in it.
 //!
-//! Somebody who reads, such as a backup, needs the log as it is. Then it is tried again until they are done: what was
+//! A reader, such as a backup, needs the log as it is. Then it is tried again until they are done: what was
 //! deleted must not stay for as long as nothing else happens to be deleted.
 
 use std::{
@@ -18,7 +18,7 @@ use super::file::ServedFile;
 use crate::fault::Fault;
 
 const RETRY_EVERY: Duration = Duration::from_secs(1);
-/// Whoever writes waits while the log is being cut: a repetition gives up at once where somebody reads.
+/// Writers wait while the log is being truncated: a retry gives up at once while there is a reader.
 const RETRY_WAIT: Duration = Duration::from_millis(50);
 
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl LogCut {
         self.done.load(Ordering::SeqCst) < self.asked.load(Ordering::SeqCst)
     }
 
-    /// Cuts the log, now or as soon as nobody reads.
+    /// Truncates the log, now or as soon as there is no reader.
     pub(super) async fn cut(self: &Arc<Self>, file: &Arc<ServedFile>) -> Result<(), StoreError> {
         self.asked.fetch_add(1, Ordering::SeqCst);
         let tried = self.try_once(Arc::clone(file), None).await;
@@ -57,7 +57,7 @@ impl LogCut {
                 continue;
             }
             self.is_retrying.store(false, Ordering::SeqCst);
-            // Somebody may have asked in between, and seen that it is being retried.
+            // A check in between may have seen that it is being retried.
             if !self.is_due() || self.is_retrying.swap(true, Ordering::SeqCst) {
                 return;
             }

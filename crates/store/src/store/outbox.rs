@@ -7,13 +7,14 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{
     Attempted, ClaimedDelivery, DeliveryQuery, Endpoint, EndpointAdded, EndpointChanged, EndpointEffect,
-    Event, EventDelivery, EventQuery, EventsFrom, NewCircuitEvent, OutboxStore, Resend, Resent, StoreError,
+    Event, EventDelivery, EventQuery, EventsFrom, NewAuditHeadEvent, NewCircuitEvent, OutboxStore, Resend,
+    Resent, StoreError,
 };
 
 use super::{SqlStore, port};
 use crate::{
     session::{Dialect, Driver, Session, run},
-    units::{circuit_events, deliveries, endpoints, out_events, resend},
+    units::{audit_head_events, circuit_events, deliveries, endpoints, out_events, resend},
 };
 
 port! {
@@ -32,6 +33,10 @@ port! {
         Read circuit_events::last => last_circuit_event(environment: EnvironmentId, provider: &str) -> Option<Event>;
         Write circuit_events::append => append_circuit_event(
             environment: EnvironmentId, event: &NewCircuitEvent, last: Option<EventId>
+        ) -> bool;
+        Read audit_head_events::subscribers => audit_head_subscribers() -> Vec<EnvironmentId>;
+        Write audit_head_events::append => append_audit_head_event(
+            environment: EnvironmentId, event: &NewAuditHeadEvent, unless_since: Timestamp
         ) -> bool;
         Read deliveries::list => deliveries(
             environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32

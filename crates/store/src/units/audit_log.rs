@@ -154,7 +154,7 @@ pub(crate) async fn add<S: Session>(
     Ok(Effect::Written(()))
 }
 
-/// Puts a log from before there was a key under it. Returns whether it had entries, of which `first` speaks then.
+/// Puts a log from before there was a key under it. Returns whether it had entries; if so, `first` is added and covers them.
 pub(crate) async fn adopt<S: Session>(
     s: &mut S,
     key: &Digester,

@@ -35,20 +35,27 @@ pub(crate) const fn insert(dialect: Dialect) -> &'static str {
     )
 }
 
+macro_rules! deliver {
+    ($everything:literal, $position:literal) => {
+        concat!(
+            "INSERT INTO event_deliveries (environment_id, endpoint_id, event_id, state, since, due_at, tries)
+             SELECT p.environment_id, p.id, $2, 'waiting', $3, $3, 0 FROM event_endpoints p
+             WHERE p.environment_id = $1 AND p.disabled IS NULL AND (",
+            $everything,
+            $position,
+            "(p.filter, $4) > 0)"
+        )
+    };
+}
+
 /// To whom an event goes.
 pub(crate) const fn deliver(dialect: Dialect) -> &'static str {
-    macro_rules! deliver {
-        ($position:literal) => {
-            concat!(
-                "INSERT INTO event_deliveries (environment_id, endpoint_id, event_id, state, since, due_at, tries)
-                 SELECT p.environment_id, p.id, $2, 'waiting', $3, $3, 0 FROM event_endpoints p
-                 WHERE p.environment_id = $1 AND p.disabled IS NULL AND (p.filter = '*' OR ",
-                $position,
-                "(p.filter, $4) > 0)"
-            )
-        };
-    }
-    dialect.pick(deliver!("instr"), deliver!("strpos"))
+    dialect.pick(deliver!("p.filter = '*' OR ", "instr"), deliver!("p.filter = '*' OR ", "strpos"))
+}
+
+/// To whom an event goes that is not among "all".
+pub(crate) const fn deliver_by_name(dialect: Dialect) -> &'static str {
+    dialect.pick(deliver!("", "instr"), deliver!("", "strpos"))
 }
 
 /// Writes a unit's events, each with a delivery to every endpoint that wants it. On PostgreSQL, most events are part of the

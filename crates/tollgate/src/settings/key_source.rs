@@ -80,7 +80,7 @@ fn printed(command: &str, most: Duration) -> Result<Secret, String> {
     })?;
     let output = output_of(&mut child, program, Instant::now() + most);
     if output.is_err() {
-        // It has ended by itself, or there is nobody left to wait for.
+        // It has ended by itself, or cannot be waited for.
         let _ = child.kill();
         let _ = child.wait();
     }

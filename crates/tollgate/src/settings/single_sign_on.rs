@@ -25,7 +25,7 @@ pub(super) fn console_tokens(file: &File, has_issuer: bool) -> Result<ConsoleTok
     let admin_token = flag(ADMIN_TOKEN, file.console_allow_admin_token, false)?;
     match (sso_only, admin_token) {
         (true, _) if !has_issuer => Err(Failure::new(format!(
-            "{SSO_ONLY} would leave nobody a way into the console: set {ISSUER}, {CLIENT_ID} and {CLIENT_SECRET}, too"
+            "{SSO_ONLY} closes the console to everybody without single sign-on: set {ISSUER}, {CLIENT_ID} and {CLIENT_SECRET}, too"
         ))),
         (true, true) => Ok(ConsoleTokens::AdminOnly),
         (true, false) => Ok(ConsoleTokens::None),

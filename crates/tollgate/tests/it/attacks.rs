@@ -377,7 +377,7 @@ fn card_numbers_are_neither_stored_nor_logged() {
     }
 }
 
-/// A parsed document takes fifty times the memory of its text: whoever may only look at one could take the server down.
+/// A parsed document takes fifty times the memory of its text: a viewer could take the server down.
 #[test]
 fn large_documents_are_for_those_who_configure_and_one_at_a_time() {
     let server = Start::serve().run();

@@ -1,4 +1,4 @@
-//! `kill -9` at every step of a payment, and again and again in the midst of many: what callers were told stays true,
+//! `kill -9` at every step of a payment, and again and again in the midst of many: what callers were answered stays true,
 //! and everything is brought to its end.
 
 use std::{
@@ -127,7 +127,7 @@ fn a_kill_at_any_step_leaves_nothing_half_done(kind: StoreKind) {
 const KILLS: u64 = 22;
 const CUSTOMERS: u64 = 5;
 
-/// What callers were told.
+/// What callers were answered.
 #[derive(Default)]
 struct Told {
     /// The last status by reference; `prepared` where nothing was confirmed.

@@ -3,6 +3,7 @@
 mod approvals;
 mod configuration;
 mod doctor;
+mod erasure;
 mod events;
 mod listening;
 mod payments;

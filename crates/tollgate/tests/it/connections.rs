@@ -143,7 +143,7 @@ fn unfinished_webhooks_take_little_memory_and_payments_go_on() {
     let after = resident_kib(&server);
     println!("{} unfinished webhooks: memory went from {before} KiB to {after} KiB", held.len());
     assert!(after.saturating_sub(before) < 80 * 1024, "{before} KiB became {after} KiB");
-    // Somebody whom nobody could have signed for is answered before the body is there.
+    // A webhook of an unknown provider is refused before its body has arrived.
     let path = format!("/webhooks/v1/{environment}/nobody");
     let mut stranger = slow_post([127, 0, 0, 6], server.address(), &path, 120_000, 10);
     let mut answer = [0; 12];

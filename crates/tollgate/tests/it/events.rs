@@ -1,6 +1,7 @@
 //! Events out: what happens is told, signed, to whoever wants it, until they have it.
 
 mod addresses;
+mod audit_head;
 mod deliveries;
 mod endpoints;
 mod flows;

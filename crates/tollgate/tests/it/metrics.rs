@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    BANK_WAIT_TIMEOUT, BankWorld, Desk, On, Receiver, Reply, Server, Subscription, on_each_store, wait_until,
+    BANK_WAIT_TIMEOUT, BankStore, BankWorld, Desk, On, Receiver, Reply, Server, Subscription, Terminal,
+    on_each_store, wait_until,
 };
 
 /// The value of a series, by its name and parts of its labels.
@@ -73,4 +74,70 @@ fn what_needs_attention_is_measured(on: On) {
     assert_eq!(of("tollgate_pending_payment_age_seconds", "method", "ach"), 0);
 }
 
-on_each_store! { what_needs_attention_is_measured }
+/// A node meets a configuration that one of a later release has saved.
+fn a_configuration_that_cannot_be_used_is_reported(on: On) {
+    let mut world = BankWorld::start(on);
+    let environment = world.desk.environment.clone();
+    let unusable =
+        |server: &Server| value(server, "tollgate_configuration_unusable", &[("environment", &environment)]);
+    let ready = |server: &Server| server.client("").get("/readyz").data(200);
+    let found = |server: &Server| {
+        let checks = server.admin().get("/admin/v1/doctor").data(200)["checks"].clone();
+        let checks = checks.as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["name"] == "configuration")
+    };
+    assert_eq!((unusable(&world.server), found(&world.server)), (Some(0), None));
+    assert_eq!(ready(&world.server), json!({"status": "ready"}));
+
+    let put = |world: &mut BankWorld, document: &str| {
+        let statement = format!(
+            "UPDATE config_versions SET version = version + 1, document = {document};
+             UPDATE environments SET config_version = config_version + 1;
+             UPDATE directory SET version = version + 1;
+             UPDATE environments SET directory_version = (SELECT version FROM directory);"
+        );
+        match &world.store {
+            // A server on SQLite has the file to itself.
+            BankStore::Sqlite(folder) => {
+                let file = folder.path().join("data/tollgate.db");
+                world.server.terminate();
+                rusqlite::Connection::open(file).unwrap().execute_batch(&statement).unwrap();
+                world.serve_again(BankStore::serve);
+            }
+            BankStore::Postgres(database) => database.on_database(&statement),
+        }
+    };
+    let etag = world.desk.admin().get(&world.desk.path("/config")).headers["etag"].clone();
+    let before: u64 = etag.trim_matches('"').parse().unwrap();
+    put(&mut world, r#"'{"ofALaterRelease":1,' || substr(document, 2)"#);
+    wait_until("it is measured", BANK_WAIT_TIMEOUT, || unusable(&world.server) == Some(1));
+    let in_force = match on {
+        // It was started on it, and has none from before.
+        On::Sqlite => "no configuration".to_owned(),
+        On::Postgres => format!("configuration {before}"),
+    };
+    let said = format!("this node cannot use configuration {}; {in_force} is in force", before + 1);
+    assert_eq!(
+        ready(&world.server),
+        json!({"status": "ready", "details": [format!("{environment}: {said}")]})
+    );
+    let check = found(&world.server).unwrap();
+    assert_eq!(
+        (&check["environmentId"], &check["verdict"]),
+        (&json!(environment), &json!("problem")),
+        "{check:#}"
+    );
+    let finding = check["finding"].as_str().unwrap();
+    assert!(finding.starts_with(&said) && finding.contains("ofALaterRelease"), "{finding}");
+    let doctor = Terminal::of(&world.server).run(&["doctor"]);
+    assert!(doctor.code != 0 && doctor.out.contains(&said), "{doctor:?}");
+
+    put(&mut world, r#"replace(document, '"ofALaterRelease":1,', '')"#);
+    wait_until("it is over", BANK_WAIT_TIMEOUT, || unusable(&world.server) == Some(0));
+    assert_eq!((ready(&world.server), found(&world.server)), (json!({"status": "ready"}), None));
+}
+
+on_each_store! {
+    what_needs_attention_is_measured
+    a_configuration_that_cannot_be_used_is_reported
+}

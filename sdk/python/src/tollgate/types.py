@@ -33,6 +33,20 @@ class ApprovalNotice(TypedDict):
     "The version that the change was made from."
 
 
+class AuditLogEventData(TypedDict):
+    auditLog: AuditLogHead
+    "The audit log as it was verified: how many entries, the last hash, and what is wrong, if anything."
+
+
+class AuditLogHead(TypedDict):
+    "The end of the audit log."
+
+    entries: int
+    "How many entries there are. It never falls."
+    head: str
+    "The hash of the last entry."
+
+
 class BankAccount(TypedDict):
     "The receiving account."
 
@@ -298,7 +312,7 @@ class PaymentElementConfirmation(TypedDict):
 
 class PaymentEventData(TypedDict):
     revision: int
-    "The payment's: what is told with a lower one than you know is older than what you know."
+    "The payment's revision: an event with a lower one than you have stored is older than what you have stored."
     payment: Payment
     "The preparation, as it was at that moment."
 
@@ -448,7 +462,7 @@ class Refund(TypedDict):
 
 class RefundEventData(TypedDict):
     revision: int
-    "The payment's: what is told with a lower one than you know is older than what you know."
+    "The payment's revision: an event with a lower one than you have stored is older than what you have stored."
     transaction: Transaction
     "The transaction, as it was at that moment."
     refund: Refund
@@ -587,7 +601,7 @@ class Transaction(TypedDict):
 
 class TransactionEventData(TypedDict):
     revision: int
-    "The payment's: what is told with a lower one than you know is older than what you know."
+    "The payment's revision: an event with a lower one than you have stored is older than what you have stored."
     transaction: Transaction
     "The transaction, as it was at that moment."
 
@@ -901,8 +915,8 @@ DollarInput: TypeAlias = str
 EmailInput: TypeAlias = str
 ErrorCode: TypeAlias = Literal['invalid_body', 'malformed_request', 'card_data_not_allowed', 'unauthenticated', 'secret_key_required', 'key_not_allowed', 'origin_not_allowed', 'forbidden', 'not_found', 'not_paid_yet', 'method_not_allowed', 'request_timeout', 'routing_unavailable', 'insufficient_wallet_balance', 'limit_exceeded', 'idempotency_conflict', 'payment_not_confirmable', 'not_switchable', 'not_capturable', 'not_voidable', 'not_cancelable', 'not_approvable', 'not_refundable', 'refund_exceeds_remaining', 'version_conflict', 'no_previous_master_key', 'name_taken', 'email_taken', 'too_many_tokens', 'too_many_proposals', 'key_not_live', 'too_many_endpoints', 'endpoint_busy', 'endpoint_disabled', 'wallet_full', 'body_too_large', 'uri_too_long', 'unsupported_media_type', 'instant_not_supported', 'provider_rejected', 'rate_limited', 'headers_too_large', 'internal', 'server_busy', 'provider_not_configured', 'provider_unavailable', 'store_unavailable', 'outcome_unknown']
 # What an event is about, under its own name.
-EventData: TypeAlias = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData | ProposalEventData
-EventKind: TypeAlias = Literal['payment.prepared', 'transaction.pending', 'transaction.processing', 'transaction.authorized', 'transaction.succeeded', 'transaction.failed', 'transaction.canceled', 'transaction.refunded', 'refund.pending', 'refund.succeeded', 'refund.failed', 'dispute.opened', 'dispute.updated', 'dispute.closed', 'transfer.notification_of_change', 'approval.required', 'provider.circuit_opened', 'provider.circuit_closed']
+EventData: TypeAlias = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData | ProposalEventData | AuditLogEventData
+EventKind: TypeAlias = Literal['payment.prepared', 'transaction.pending', 'transaction.processing', 'transaction.authorized', 'transaction.succeeded', 'transaction.failed', 'transaction.canceled', 'transaction.refunded', 'refund.pending', 'refund.succeeded', 'refund.failed', 'dispute.opened', 'dispute.updated', 'dispute.closed', 'transfer.notification_of_change', 'approval.required', 'provider.circuit_opened', 'provider.circuit_closed', 'audit_log.head']
 FailureKind: TypeAlias = Literal['return', 'failure']
 FeeChannel: TypeAlias = Literal['none', 'standard_ach', 'same_day_ach', 'instant']
 FeeRefund: TypeAlias = Literal['proportional', 'full', 'none']

@@ -64,6 +64,7 @@ impl EventBodies for PlainBodies {
             EventSubject::Payment(payment) => payment.order.id.to_string(),
             EventSubject::Circuit(circuit) => circuit.provider.clone(),
             EventSubject::Proposal(proposal) => proposal.approval.to_string(),
+            EventSubject::AuditLog(head) => format!("{} entries", head.entries),
         };
         Ok(format!("{} {about}", event.kind).into_bytes())
     }

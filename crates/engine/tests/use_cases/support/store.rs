@@ -237,6 +237,10 @@ through! {
         StoreWrite append_circuit_event(
             environment: EnvironmentId, event: &NewCircuitEvent, last: Option<EventId>
         ) -> bool;
+        StoreRead audit_head_subscribers() -> Vec<EnvironmentId>;
+        StoreWrite append_audit_head_event(
+            environment: EnvironmentId, event: &NewAuditHeadEvent, unless_since: Timestamp
+        ) -> bool;
         StoreRead deliveries(
             environment: EnvironmentId, query: DeliveryQuery, before: Option<(EventId, EndpointId)>, limit: u32
         ) -> Vec<EventDelivery>;

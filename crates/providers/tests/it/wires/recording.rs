@@ -17,7 +17,7 @@ use tollgate_simulator::Wire;
 use crate::conformance::Inbox;
 use crate::support::{self, Reply, World, quick, send};
 
-/// A simulator that records its exchanges with whoever calls one provider's API.
+/// A simulator that records all exchanges of one provider's API.
 pub(super) struct Recorded {
     pub(super) world: World,
     adapter: Adapter,
@@ -101,7 +101,7 @@ impl Recorded {
         Self { world, adapter, authorization: authorization.to_owned(), recording, inbox }
     }
 
-    /// A call by somebody who is not the adapter.
+    /// A call by another client than the adapter.
     pub(super) async fn call(&self, method: &str, path: &str, body: &str) -> Reply {
         let url = format!("{}/{}{path}", self.world.origin, self.adapter.as_str());
         let kind = if self.adapter == Adapter::Stripe {

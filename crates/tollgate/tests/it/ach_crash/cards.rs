@@ -29,7 +29,7 @@ pub(super) const PLACES: [&str; 10] = [
 ];
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-/// What callers were told.
+/// What callers were answered.
 #[derive(Default)]
 struct Told {
     prepared: BTreeSet<String>,

@@ -82,6 +82,9 @@ const EXCHANGE: [&str; 11] = [
     "refuse",
 ];
 
+/// A server error that Stripe repeats for as long as it remembers the key, of a request that it did not or did carry out.
+const KEPT_ERRORS: [&str; 2] = ["error_kept", "error_kept_after"];
+
 const WEBHOOKS: [&str; 5] =
     ["webhook_first", "webhook_twice", "webhook_out_of_order", "webhook_late", "webhook_never"];
 
@@ -103,6 +106,10 @@ impl Cell {
                     add(Fault::RefusedConnection);
                     add(Fault::Silence);
                     EXCHANGE.into_iter().map(Fault::Exchange).for_each(&mut add);
+                    // Reading, as a confirmation does, needs no key.
+                    if wire == Wire::Stripe && step != Step::Confirm {
+                        KEPT_ERRORS.into_iter().map(Fault::Exchange).for_each(&mut add);
+                    }
                     if times == Times::Once {
                         WEBHOOKS.into_iter().map(Fault::Webhooks).for_each(add);
                     }
@@ -113,7 +120,9 @@ impl Cell {
                 (Step::TakeBackHosted, Wire::Square),
                 (Step::TakeBackComponent, Wire::Stripe),
             ] {
-                cells.extend(EXCHANGE.map(|kind| Self { step, wire, fault: Fault::Exchange(kind), times }));
+                let kept: &[_] = if wire == Wire::Stripe { &KEPT_ERRORS } else { &[] };
+                let kinds = EXCHANGE.iter().chain(kept);
+                cells.extend(kinds.map(|kind| Self { step, wire, fault: Fault::Exchange(kind), times }));
             }
         }
         cells.retain(Self::is_worth_playing);
@@ -129,6 +138,10 @@ impl Cell {
             Fault::Exchange("malformed"),
         ];
         match self.times {
+            // Once every key of a refund is spent, only the end of Stripe's memory helps, after a day.
+            Times::EveryTry if self.is_kept_error() => {
+                matches!(self.step, Step::PrepareHosted | Step::PrepareComponent)
+            }
             // A refusal is an answer: it is not asked for again.
             Times::EveryTry if self.takes_back() => {
                 let longest = ["timeout_after", "error_before", "rate_limited"];
@@ -148,6 +161,10 @@ impl Cell {
             }
             Times::Once => true,
         }
+    }
+
+    fn is_kept_error(&self) -> bool {
+        matches!(self.fault, Fault::Exchange(kind) if KEPT_ERRORS.contains(&kind))
     }
 
     fn takes_back(&self) -> bool {

@@ -80,6 +80,9 @@ const MISHAPS: [&str; 13] = [
     "webhook_out_of_order",
 ];
 
+/// Server errors that Stripe repeats for as long as it remembers the key.
+const KEPT_ERRORS: [&str; 2] = ["error_kept", "error_kept_after"];
+
 const OPERATIONS: [(Wire, &str); 9] = [
     (Wire::Stripe, "payment_intents.create"),
     (Wire::Stripe, "payment_intents.capture"),
@@ -329,7 +332,15 @@ impl Lane {
         }
         let kind = MISHAPS[self.random.random_range(0..MISHAPS.len())];
         let (wire, operation) = OPERATIONS[self.random.random_range(0..OPERATIONS.len())];
-        self.simulator.fault(wire, operation, kind, self.random.random_range(1..4), 400);
+        let mut count = self.random.random_range(1..4);
+        let mut kind = kind;
+        if wire == Wire::Stripe && self.random.random_ratio(1, 6) {
+            // Each spends a key for good: one at a time leaves the adapter another.
+            self.simulator.clear_faults();
+            kind = KEPT_ERRORS[self.random.random_range(0..KEPT_ERRORS.len())];
+            count = 1;
+        }
+        self.simulator.fault(wire, operation, kind, count, 400);
     }
 }
 

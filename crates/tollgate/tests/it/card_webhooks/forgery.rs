@@ -286,7 +286,7 @@ fn ten_thousand_forgeries_and_replays_change_nothing(kind: StoreKind) {
     assert_eq!(calls_since, without_daily_lists(calls), "a provider was asked because of it");
 }
 
-/// Disputes are listed once a day, whoever writes to us.
+/// Disputes are listed once a day, whether webhooks arrive or not.
 fn without_daily_lists(mut calls: Value) -> Value {
     calls.as_object_mut().unwrap().shift_remove("square.disputes.list");
     calls

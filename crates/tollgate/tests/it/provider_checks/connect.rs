@@ -32,7 +32,7 @@ fn a_payment_for_a_connected_account_from_registration_to_webhook() {
         "its events come from the platform's endpoint"
     );
 
-    // The same endpoint tells of every account that is connected to the platform.
+    // The same endpoint receives events of every account that is connected to the platform.
     let form = "amount=700&currency=usd&confirm=true&payment_method=pm_card_visa\
                 &automatic_payment_methods[enabled]=true";
     let headers =

@@ -1,4 +1,4 @@
-//! Whether what callers were told, what the books say and what the provider did are one story.
+//! Whether what callers were answered, what the books say and what the provider did agree.
 
 use std::{
     collections::BTreeMap,
