@@ -16,7 +16,9 @@ use crate::{
     audit_log::Audited,
     configure::Origin,
     engine::Engine,
-    ports::{AppliedMovement, FundRequest, FundsDecided, FundsRequested, MoveOrder, StoreError},
+    ports::{
+        AppliedMovement, FundRequest, FundsDecided, FundsDecision, FundsRequested, MoveOrder, StoreError,
+    },
     wallet::{MoveError, applied, audited_movement},
 };
 
@@ -128,8 +130,11 @@ impl Engine {
                 movement = Some(made);
             }
             let store = self.audited_all(origin, entries);
-            match store.decide_funds(&request, &approval, movement.as_ref()).await? {
-                FundsDecided::Done { posting } => return Ok(FundRequest { approval, posting, ..request }),
+            let decision = FundsDecision { approval, movement };
+            match store.decide_funds(&request, &decision).await? {
+                FundsDecided::Done { posting } => {
+                    return Ok(FundRequest { approval: decision.approval, posting, ..request });
+                }
                 FundsDecided::Changed => {}
                 FundsDecided::Refused(moved) => {
                     applied(moved)?;

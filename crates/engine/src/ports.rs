@@ -30,7 +30,7 @@ pub use audit_log::{AuditLogFilter, AuditLogStore};
 pub use books::{BooksStore, NewCardPosting};
 pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
 pub use erasure::{Erased, ErasureStore, StoredCustomer};
-pub use funds::{FundRequest, FundsDecided, FundsRequested, MoveOrder};
+pub use funds::{FundRequest, FundsDecided, FundsDecision, FundsRequested, MoveOrder};
 pub use health::{Attention, EnvironmentHealth, HealthQuery, WalletHealth};
 pub use host::{Host, Stopped, Task};
 pub use inspection::{Backlog, Diagnosis, Durability, InspectionStore, ProviderCheckRecord};

@@ -427,9 +427,7 @@ through! {
         Write request_funds(request: &FundRequest, event: EventId, most: u32) -> FundsRequested;
         Read fund_requests(environment: EnvironmentId, query: ApprovalQuery) -> Vec<FundRequest>;
         Read fund_request(environment: EnvironmentId, id: ApprovalId) -> Option<FundRequest>;
-        Write decide_funds(
-            seen: &FundRequest, approval: &Approval, movement: Option<&Movement>
-        ) -> FundsDecided;
+        Write decide_funds(seen: &FundRequest, decision: &FundsDecision) -> FundsDecided;
     }
 }
 

@@ -4,7 +4,7 @@ use tollgate_domain::{
     Currency, Minor, Timestamp,
     approval::Approval,
     id::{EnvironmentId, PostingId},
-    ledger::Cause,
+    ledger::{Cause, Movement},
 };
 
 use super::{AppliedMovement, Moved};
@@ -53,6 +53,13 @@ pub enum FundsRequested {
     TooMany,
     /// No such environment.
     EnvironmentMissing,
+}
+
+/// What people have decided, and what is to be moved by that.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FundsDecision {
+    pub approval: Approval,
+    pub movement: Option<Movement>,
 }
 
 /// The outcome of a decision.

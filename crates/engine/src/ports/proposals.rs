@@ -5,11 +5,10 @@ use tollgate_domain::{
     Timestamp,
     approval::Approval,
     id::{ApprovalId, EnvironmentId, EventId},
-    ledger::Movement,
 };
 
 use super::{
-    ApprovalQuery, ConfigChange, DirectoryVersion, FundRequest, FundsDecided, FundsRequested,
+    ApprovalQuery, ConfigChange, DirectoryVersion, FundRequest, FundsDecided, FundsDecision, FundsRequested,
     NewCircuitEvent, StoreError,
 };
 
@@ -117,7 +116,6 @@ pub trait ProposalStore: Send + Sync + 'static {
     async fn decide_funds(
         &self,
         seen: &FundRequest,
-        approval: &Approval,
-        movement: Option<&Movement>,
+        decision: &FundsDecision,
     ) -> Result<FundsDecided, StoreError>;
 }

@@ -10,8 +10,8 @@ use tollgate_domain::{
     transaction::Status,
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, Changed, FundRequest, FundsDecided, FundsRequested, MoveOrder, Moved, NewEvent,
-    NewTransfer, Transfer, TransferProgress,
+    ApprovalQuery, Changed, FundRequest, FundsDecided, FundsDecision, FundsRequested, MoveOrder, Moved,
+    NewEvent, NewTransfer, Transfer, TransferProgress,
 };
 
 use super::{
@@ -200,7 +200,8 @@ pub async fn funds_move_with_their_decision(nodes: &Nodes) {
     let refused = FundsDecided::Refused(Moved::Insufficient { available });
     let decide = async |decided: &Approval| {
         let audited = nodes.one.audited(vec![new_entry("approval.approve", "apr")]);
-        audited.decide_funds(&first, decided, Some(&movement)).await.unwrap()
+        let decision = FundsDecision { approval: decided.clone(), movement: Some(movement.clone()) };
+        audited.decide_funds(&first, &decision).await.unwrap()
     };
     assert_eq!(decide(&approved).await, refused);
     assert_eq!(nodes.two.fund_request(environment, first.approval.id).await.unwrap(), Some(first.clone()));

@@ -5,10 +5,9 @@ use tollgate_domain::{
     Timestamp,
     approval::Approval,
     id::{ApprovalId, EnvironmentId, EventId},
-    ledger::Movement,
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, ConfigProposal, FundRequest, FundsDecided, FundsRequested, NewCircuitEvent,
+    ApprovalQuery, ConfigProposal, FundRequest, FundsDecided, FundsDecision, FundsRequested, NewCircuitEvent,
     ProposalDecided, ProposalStore, Proposed, StoreError,
 };
 
@@ -37,8 +36,6 @@ port! {
         ) -> FundsRequested;
         Read funds::list => fund_requests(environment: EnvironmentId, query: ApprovalQuery) -> Vec<FundRequest>;
         Read funds::find => fund_request(environment: EnvironmentId, id: ApprovalId) -> Option<FundRequest>;
-        Write funds::decide => decide_funds(
-            seen: &FundRequest, approval: &Approval, movement: Option<&Movement>
-        ) -> FundsDecided;
+        Write funds::decide => decide_funds(seen: &FundRequest, decision: &FundsDecision) -> FundsDecided;
     } and {}
 }

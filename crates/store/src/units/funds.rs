@@ -2,13 +2,14 @@
 
 use tollgate_domain::{
     Currency,
-    approval::{Approval, ApprovalState},
+    approval::ApprovalState,
     event::EventKind,
     id::{ApprovalId, EnvironmentId, EventId},
-    ledger::{Cause, Movement},
+    ledger::Cause,
 };
 use tollgate_engine::ports::{
-    AppliedMovement, ApprovalQuery, FundRequest, FundsDecided, FundsRequested, MoveOrder, Moved,
+    AppliedMovement, ApprovalQuery, FundRequest, FundsDecided, FundsDecision, FundsRequested, MoveOrder,
+    Moved,
 };
 
 use super::{
@@ -146,9 +147,9 @@ pub(crate) async fn find<S: Session>(
 pub(crate) async fn decide<S: Session>(
     s: &mut S,
     seen: &FundRequest,
-    approval: &Approval,
-    movement: Option<&Movement>,
+    decision: &FundsDecision,
 ) -> Result<Effect<FundsDecided>, Fault> {
+    let FundsDecision { approval, movement } = decision;
     let (environment, id) = (seen.environment, seen.approval.id);
     wallet::lock(s, environment, seen.order.currency).await?;
     if find(s, environment, id).await?.as_ref() != Some(seen) {

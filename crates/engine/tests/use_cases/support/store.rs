@@ -406,9 +406,7 @@ through! {
         StoreWrite request_funds(request: &FundRequest, event: EventId, most: u32) -> FundsRequested;
         StoreRead fund_requests(environment: EnvironmentId, query: ApprovalQuery) -> Vec<FundRequest>;
         StoreRead fund_request(environment: EnvironmentId, id: ApprovalId) -> Option<FundRequest>;
-        StoreWrite decide_funds(
-            seen: &FundRequest, approval: &Approval, movement: Option<&Movement>
-        ) -> FundsDecided;
+        StoreWrite decide_funds(seen: &FundRequest, decision: &FundsDecision) -> FundsDecided;
     }
 }
 
