@@ -52,6 +52,7 @@ pub async fn a_unit_is_told_with_it(nodes: &Nodes) {
         refund,
         circuit,
         proposal: None,
+        audit_head: None,
     });
 
     // Of all a change tells, only what is about the transaction shows it.

@@ -138,10 +138,8 @@ impl Cell {
             Fault::Exchange("malformed"),
         ];
         match self.times {
-            // Once every key of a refund is spent, only the end of Stripe's memory helps, after a day.
-            Times::EveryTry if self.is_kept_error() => {
-                matches!(self.step, Step::PrepareHosted | Step::PrepareComponent)
-            }
+            // Each spends a key, of which there are three; only the end of Stripe's memory brings them back, after a day.
+            Times::EveryTry | Times::TwiceOver if self.is_kept_error() => false,
             // A refusal is an answer: it is not asked for again.
             Times::EveryTry if self.takes_back() => {
                 let longest = ["timeout_after", "error_before", "rate_limited"];
@@ -158,6 +156,10 @@ impl Cell {
                     _ => is_busy || self.takes_back(),
                 };
                 again.contains(&self.fault) && !self.asks_nobody() && !is_over
+            }
+            // What was made under the spent key stays open beside what the caller gets; its ID was never returned.
+            Times::Once if self.fault == Fault::Exchange("error_kept_after") => {
+                !matches!(self.step, Step::PrepareHosted | Step::PrepareComponent)
             }
             Times::Once => true,
         }

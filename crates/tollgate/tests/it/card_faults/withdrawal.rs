@@ -34,17 +34,19 @@ impl Stage {
         simulator.clear_faults();
         strike(kind);
         let calls = || simulator.calls(cell.wire, cell.operation()) - closed_before;
+        let is_taken_back = || {
+            matches!(shop.story(reference)["preparation"]["status"].as_str(), Some("withdrawn" | "expired"))
+        };
         wait_until("the fault has struck", WAIT_TIMEOUT, || calls() >= 1);
         if cell.times == Times::EveryTry {
             // What can be read, or says that it is gone already, is not asked again.
             let least = if kind == "unknown_status" || cell.wire == Wire::Square { 1 } else { 3 };
-            wait_until("every try was struck", WAIT_TIMEOUT, || calls() >= least);
+            // On a busy machine the call's deadline can pass before its last try, and the webhook of what was done ends it.
+            wait_until("every try was struck", WAIT_TIMEOUT, || calls() >= least || is_taken_back());
         }
         simulator.clear_faults();
         // Whoever does not understand the answer looks again, and finds it closed.
-        shop.wait(reference, "taken back", || {
-            matches!(shop.story(reference)["preparation"]["status"].as_str(), Some("withdrawn" | "expired"))
-        });
+        shop.wait(reference, "taken back", is_taken_back);
         let truth = simulator.truth(reference);
         assert_eq!((truth.charged, truth.payable), (0, 0), "{cell}: {truth:?}");
         // A status nobody has heard of is recorded as one that is not known yet, and then as what it turns out to be.

@@ -337,7 +337,10 @@ impl Lane {
         if wire == Wire::Stripe && self.random.random_ratio(1, 6) {
             // Each spends a key for good: one at a time leaves the adapter another.
             self.simulator.clear_faults();
-            kind = KEPT_ERRORS[self.random.random_range(0..KEPT_ERRORS.len())];
+            // A preparation that was made under a spent key stays open, and cannot be paid: its ID was never returned.
+            let kinds =
+                if operation == "payment_intents.create" { &KEPT_ERRORS[..1] } else { &KEPT_ERRORS[..] };
+            kind = kinds[self.random.random_range(0..kinds.len())];
             count = 1;
         }
         self.simulator.fault(wire, operation, kind, count, 400);

@@ -248,7 +248,7 @@ impl Desk {
 
     #[track_caller]
     pub fn configure(&self, document: &Value) {
-        self.admin().put(&self.path("/config"), document).data(200);
+        self.admin().configure(&self.path("/config"), document);
     }
 
     /// A secret no other environment has.

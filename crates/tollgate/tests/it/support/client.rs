@@ -9,6 +9,8 @@ use std::{
 
 use serde_json::Value;
 
+use super::server::wait_until;
+
 pub struct Client {
     address: SocketAddr,
     connection: Option<BufReader<TcpStream>>,
@@ -100,6 +102,20 @@ impl Client {
 
     pub fn put(&mut self, path: &str, body: &Value) -> Answer {
         self.send("PUT", path, &[("content-type", "application/json")], body.to_string().as_bytes())
+    }
+
+    /// Puts a configuration in force, once the node has time for it: it works on one at a time.
+    #[track_caller]
+    pub fn configure(&mut self, path: &str, document: &Value) {
+        let mut answer = self.put(path, document);
+        wait_until("a turn for the configuration", Duration::from_mins(2), || {
+            let is_busy = answer.status == 503 && answer.failure(503) == "server_busy";
+            if is_busy {
+                answer = self.put(path, document);
+            }
+            !is_busy
+        });
+        answer.data(200);
     }
 
     /// Sends a request and fails the test if no answer comes.

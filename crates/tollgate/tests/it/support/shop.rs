@@ -130,7 +130,7 @@ impl Shop {
 
     #[track_caller]
     pub fn configure(&self, document: &Value) {
-        self.admin().put(&self.path("/config"), document).data(200);
+        self.admin().configure(&self.path("/config"), document);
     }
 
     /// The same shop at a server that listens elsewhere.
