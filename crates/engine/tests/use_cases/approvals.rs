@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tollgate_domain::{
     Currency, ServiceReference,
-    approval::{ApprovalState, VoteError},
+    approval::{ApprovalState, Proposal, VoteError},
     audit_log::ActorKind,
     event::EventKind,
     id::{ApprovalId, KeyId, UserId},
@@ -652,7 +652,8 @@ impl UseCase for Propose {
         let mut told = Vec::new();
         for event in world.events().await.into_iter().filter(|it| it.kind == EventKind::ApprovalRequired) {
             let notice = event.proposal.unwrap();
-            assert_eq!((event.reference, notice.from_version), (None, 2));
+            let what = Proposal::Configuration { from_version: 2 };
+            assert_eq!((event.reference, &notice.what), (None, &what));
             assert_eq!(notice.proposed_by, "person 1");
             told.push(notice.approval);
         }

@@ -77,8 +77,8 @@ async fn a_refund_waits_until_somebody_else_has_approved_it() {
     assert_eq!((again.refund, again.replayed), (made.refund.clone(), true));
     assert_eq!((returned(&world), waiting(&world).await.len()), ((0, 0), 1), "nothing was asked for");
     let kinds = world.event_kinds(ServiceReference::Card(id)).await;
-    assert_eq!(kinds.iter().filter(|kind| *kind == "approval.required").count(), 1);
-    assert_eq!(kinds.last().map(String::as_str), Some("approval.required"));
+    assert_eq!(kinds.iter().filter(|kind| **kind == "approval.required").count(), 1);
+    assert_eq!(kinds.last().copied(), Some("approval.required"));
     let exceeding = refund(&world, id, request("refund-2", Some(1_001 - LARGE))).await;
     assert!(matches!(exceeding, Err(RefundError::Exceeds { .. })), "what waits is not there: {exceeding:?}");
 
