@@ -32,7 +32,7 @@ pub(super) enum Make {
 /// One of them, to be asked for as often as a test likes.
 pub(super) enum Case {
     Card(Make, CardOrder),
-    Refund(CardOrder, String, Refund),
+    Refund(CardOrder, String, Box<Refund>),
     Transfer(TransferOrder),
 }
 
@@ -110,7 +110,7 @@ impl Bench {
                 self.world.pay_page(page.checkout_url.as_ref().unwrap(), GOOD_CARD).await;
                 let paid = cards.read(&self.provider, &order, Subject::Object(&page.object)).await;
                 let refund = Refund { id: RefundId::from_bytes(order.id.to_bytes()), ..refund(1, 500, 0) };
-                Case::Refund(order, paid.outcome.unwrap().payment.unwrap(), refund)
+                Case::Refund(order, paid.outcome.unwrap().payment.unwrap(), Box::new(refund))
             }
         }
     }
