@@ -79,7 +79,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     // Nothing is paid.
     ("payment_capture", SecretKey, 409, "not_capturable"),
     ("payment_void", SecretKey, 409, "not_voidable"),
-    ("refund_create", SecretKey, 404, "not_found"),
+    ("refund_create", SecretKey, 409, "not_refundable"),
     ("refund_list", SecretKey, 404, "not_found"),
     ("refund_read", SecretKey, 404, "not_found"),
     ("webhook", Signed, 401, "unauthenticated"),
@@ -122,7 +122,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("admin_payment_capture", Operator, 409, "not_capturable"),
     ("admin_payment_void", Operator, 409, "not_voidable"),
     ("admin_transfer_cancel", Operator, 409, "not_cancelable"),
-    ("admin_refund_create", Support, 404, "not_found"),
+    ("admin_refund_create", Support, 409, "not_refundable"),
     ("admin_payment_account", Operator, 200, ""),
     // The scene's payment is no transfer.
     ("corrected_account_reveal", Operator, 404, "not_found"),

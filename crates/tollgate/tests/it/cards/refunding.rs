@@ -93,7 +93,10 @@ fn what_cannot_be_refunded_is_refused_and_says_why(kind: StoreKind) {
 
     let key = json!({"idempotencyKey": "refund-key-0002", "amountMinor": "100"});
     let unpaid = world.shop.prepare(Flow::Hosted, Wire::Stripe);
-    assert_eq!(refund(&world, &unpaid.reference, &key).failure(404), "not_found");
+    let refused = refund(&world, &unpaid.reference, &key);
+    assert_eq!(refused.failure(409), "not_refundable");
+    let message = refused.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("has not been paid"), "{message}");
     let transfer = format!("ach_{}", "0".repeat(26));
     assert_eq!(refund(&world, &transfer, &key).failure(409), "not_refundable");
     let nobody = format!("/client/v1/refunds/re_{}", "0".repeat(26));
