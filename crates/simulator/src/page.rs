@@ -242,8 +242,8 @@ pub(crate) fn typed_card(form: &[u8]) -> Typed {
 pub(crate) fn amount_text(amount: i64, currency: &str) -> String {
     let currency = currency.to_ascii_uppercase();
     let digits: usize = match currency.as_str() {
-        "BIF" | "CLP" | "DJF" | "GNF" | "JPY" | "KMF" | "KRW" | "MGA" | "PYG" | "RWF" | "UGX" | "VND"
-        | "VUV" | "XAF" | "XOF" | "XPF" => 0,
+        "BIF" | "CLP" | "DJF" | "GNF" | "JPY" | "KMF" | "KRW" | "MGA" | "PYG" | "RWF" | "VND" | "VUV"
+        | "XAF" | "XOF" | "XPF" => 0,
         "BHD" | "IQD" | "JOD" | "KWD" | "LYD" | "OMR" | "TND" => 3,
         _ => 2,
     };

@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{CallError, RejectionKind};
 
-use super::{Account, Ledger, exchange::refused, pages, register};
+use super::{Account, KEYS_KEPT, Ledger, exchange::refused, pages, register};
 use crate::world::{World, lock};
 
 /// What refunds that succeeded give back.
@@ -23,7 +23,7 @@ pub(crate) fn counted(refunds: &[RefundReport]) -> u64 {
     refunds.iter().filter(|refund| refund.status.counts()).map(|refund| refund.total.get()).sum()
 }
 
-/// Refunds some of a payment, once per refund: our name for it goes with it, and stands for its key.
+/// Refunds some of a payment, once per key while the provider remembers that: our name of the refund is its key.
 pub(super) fn make(
     world: &Arc<World>,
     ledger: &mut Ledger,
@@ -33,10 +33,12 @@ pub(super) fn make(
 ) -> Result<RefundReport, CallError> {
     let id = ledger.next_id("refund");
     let missing = || refused(RejectionKind::Missing, "provider_object_missing");
+    let (now, key) = (world.elapsed(), (account, refund.id.to_string()));
+    let remembered = ledger.keys.get(&key).filter(|(_, at)| now < at + KEYS_KEPT).map(|(id, _)| id.clone());
     let place = ledger.place_of(account, payment).ok_or_else(missing)?;
     let (amount, refunds) = ledger.refunds_at(&place).ok_or_else(missing)?;
-    if let Some(known) = refunds.iter().find(|known| known.reference == Some(refund.id)) {
-        return Ok(known.clone());
+    if let Some(first) = refunds.iter().find(|first| remembered.as_ref() == Some(&first.id)) {
+        return Ok(first.clone());
     }
     let total = refund.total();
     if total.get() > amount - counted(refunds) {
@@ -48,6 +50,7 @@ pub(super) fn make(
     let status = if world.chance(300) { RefundStatus::Processing } else { RefundStatus::Succeeded };
     let made = RefundReport { id: id.clone(), reference: Some(refund.id), total, status, failure: None };
     refunds.push(made.clone());
+    ledger.keys.insert(key, (id.clone(), now));
     world.note(account, format_args!("refunds {total} of {payment} as {id} {status:?}"));
     goes_on(world, &place, &id, status);
     tell(world, ledger, &place);
@@ -130,5 +133,80 @@ impl Ledger {
                 Some((sale.amount, &mut sale.refunds))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test")]
+
+    use std::time::Duration;
+
+    use tollgate_domain::{
+        Timestamp,
+        id::RefundId,
+        refund::{RefundOrigin, RefundTerms},
+    };
+
+    use super::*;
+    use crate::providers::{PAGES, holds::Held, pages::PageState};
+
+    fn refund() -> Refund {
+        let at = Timestamp::from_unix_millis(0);
+        Refund {
+            id: RefundId::new(at, *b"refund-001"),
+            terms: RefundTerms {
+                amount: None,
+                fee_refund: None,
+                reason: None,
+                description: None,
+                metadata: "{}".to_owned(),
+            },
+            principal: Minor::new(10).unwrap(),
+            fee: Minor::ZERO,
+            origin: RefundOrigin::Api,
+            status: RefundStatus::Processing,
+            provider_reference: None,
+            failure: None,
+            request: None,
+            approval: None,
+            created_at: at,
+            updated_at: at,
+        }
+    }
+
+    #[test]
+    fn the_key_of_a_refund_is_forgotten_after_a_day() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        runtime.unwrap().block_on(async {
+            let (world, account) = (World::new(1, None, false), Account { wire: PAGES, name: 'a' });
+            let page = pages::Page {
+                id: "page".to_owned(),
+                account,
+                reference: "payment".to_owned(),
+                caller: String::new(),
+                request: String::new(),
+                amount: 1_000,
+                state: PageState::Paid,
+                payment: Some("intent".to_owned()),
+                refunds: Vec::new(),
+                was_declined: false,
+                is_manual: false,
+                held: Held::Never,
+                news: super::super::webhooks::News::default(),
+            };
+            world.providers().pages.insert("page".to_owned(), page);
+            // Some of the first tries are refused by chance, which leaves the key free.
+            let make = || {
+                let mut ledger = world.providers();
+                let mut tries = (0..20).map(|_| make(&world, &mut ledger, account, "intent", &refund()));
+                tries.find_map(Result::ok).unwrap().id
+            };
+            let first = make();
+            tokio::time::sleep(Duration::from_millis(KEYS_KEPT - 1)).await;
+            assert_eq!(make(), first);
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            assert_ne!(make(), first);
+        });
     }
 }

@@ -28,60 +28,64 @@ pub(crate) struct MethodType {
     #[serde(with = "word")]
     pub(crate) label: Word,
     pub(crate) timing: Timing,
-    /// The only currency it pays in.
-    #[serde(with = "word::optional")]
-    currency: Option<Word>,
+    /// What it pays in, separated by spaces; empty means any currency.
+    #[serde(with = "word")]
+    currencies: Word,
 }
 
-pub(crate) const CARD: MethodType = of("card", "Card", Timing::Now, None);
-pub(super) const US_BANK_ACCOUNT: MethodType =
-    of("us_bank_account", "US bank account", Timing::Debit, Some("usd"));
+pub(crate) const CARD: MethodType = of("card", "Card", Timing::Now, "");
+pub(super) const US_BANK_ACCOUNT: MethodType = of("us_bank_account", "US bank account", Timing::Debit, "usd");
 
 /// What can be played here.
 const PLAYED: [MethodType; 10] = [
     CARD,
-    of("link", "Link", Timing::Now, None),
+    of("link", "Link", Timing::Now, ""),
     US_BANK_ACCOUNT,
-    of("sepa_debit", "SEPA direct debit", Timing::Debit, Some("eur")),
-    of("bacs_debit", "Bacs direct debit", Timing::Debit, Some("gbp")),
-    of("au_becs_debit", "BECS direct debit", Timing::Debit, Some("aud")),
-    of("oxxo", "OXXO", Timing::Voucher(5), Some("mxn")),
-    of("boleto", "Boleto", Timing::Voucher(3), Some("brl")),
-    of("konbini", "Konbini", Timing::Voucher(3), Some("jpy")),
-    of("multibanco", "Multibanco", Timing::Voucher(7), Some("eur")),
+    of("sepa_debit", "SEPA direct debit", Timing::Debit, "eur"),
+    of("bacs_debit", "Bacs direct debit", Timing::Debit, "gbp"),
+    of("au_becs_debit", "BECS direct debit", Timing::Debit, "aud"),
+    of("oxxo", "OXXO", Timing::Voucher(5), "mxn"),
+    of("boleto", "Boleto", Timing::Voucher(3), "brl"),
+    of("konbini", "Konbini", Timing::Voucher(3), "jpy"),
+    of("multibanco", "Multibanco", Timing::Voucher(7), "eur"),
 ];
 
-/// What can be asked for, and not paid with here.
-const NOT_PLAYED: [&str; 21] = [
-    "affirm",
-    "afterpay_clearpay",
-    "alipay",
-    "amazon_pay",
-    "bancontact",
-    "blik",
-    "cashapp",
-    "eps",
-    "fpx",
-    "grabpay",
-    "ideal",
-    "klarna",
-    "mobilepay",
-    "p24",
-    "paynow",
-    "pix",
-    "promptpay",
-    "revolut_pay",
-    "swish",
-    "twint",
-    "zip",
+/// What can be asked for in these currencies, and not paid with here.
+const NOT_PLAYED: [(&str, &str); 21] = [
+    ("affirm", "cad usd"),
+    ("afterpay_clearpay", "aud cad gbp nzd usd"),
+    ("alipay", "aud cad cny eur gbp hkd jpy myr nzd sgd usd"),
+    ("amazon_pay", ""),
+    ("bancontact", "eur"),
+    ("blik", "pln"),
+    ("cashapp", "usd"),
+    ("eps", "eur"),
+    ("fpx", "myr"),
+    ("grabpay", "myr sgd"),
+    ("ideal", "eur"),
+    ("klarna", "aud cad chf czk dkk eur gbp nok nzd pln sek usd"),
+    ("mobilepay", "dkk eur nok sek"),
+    ("p24", "eur pln"),
+    ("paynow", "sgd"),
+    ("pix", "brl"),
+    ("promptpay", "thb"),
+    ("revolut_pay", ""),
+    ("swish", "sek"),
+    ("twint", "chf"),
+    ("zip", "aud"),
 ];
 
 /// Methods whose money can be held until it is captured.
 const HOLDABLE: [&str; 6] = ["affirm", "afterpay_clearpay", "card", "cashapp", "klarna", "link"];
 
 /// What each of these pays: in which currency, and the least and the most in minor units. Others have no limit of their own here.
-const LIMITS: [(&str, &str, i64, i64); 5] = [
+const LIMITS: [(&str, &str, i64, i64); 10] = [
+    ("affirm", "cad", 5_000, 3_000_000),
     ("affirm", "usd", 5_000, 3_000_000),
+    ("afterpay_clearpay", "aud", 100, 400_000),
+    ("afterpay_clearpay", "cad", 100, 200_000),
+    ("afterpay_clearpay", "gbp", 100, 120_000),
+    ("afterpay_clearpay", "nzd", 100, 400_000),
     ("afterpay_clearpay", "usd", 100, 400_000),
     ("boleto", "brl", 500, 4_999_999),
     ("konbini", "jpy", 120, 300_000),
@@ -98,18 +102,19 @@ fn check_limits(name: &str, amount: i64, currency: &str) -> Result<(), StripeErr
     }
 }
 
-const fn of(
-    name: &'static str,
-    label: &'static str,
-    timing: Timing,
-    currency: Option<&'static str>,
-) -> MethodType {
-    MethodType { name, label, timing, currency }
+const fn of(name: &'static str, label: &'static str, timing: Timing, currencies: &'static str) -> MethodType {
+    MethodType { name, label, timing, currencies }
 }
 
 /// The kind of this name, if it can be played.
 pub(super) fn played(name: &str) -> Option<MethodType> {
     PLAYED.into_iter().find(|kind| kind.name == name)
+}
+
+/// The currencies of the kind of this name, if there is such a kind.
+fn currencies_of(name: &str) -> Option<&'static str> {
+    let other = || NOT_PLAYED.into_iter().find(|(other, _)| *other == name).map(|(_, currencies)| currencies);
+    played(name).map(|kind| kind.currencies).or_else(other)
 }
 
 /// Parameters that say which kinds are taken; one of them at most.
@@ -127,10 +132,12 @@ pub(super) fn taken(
 ) -> Result<Vec<String>, StripeError> {
     let can_hold = |name: &str| !is_manual || HOLDABLE.contains(&name);
     let is_on = |name: &str| !state.switched_off.contains(name);
-    let fits = |kind: &MethodType| {
-        kind.currency.is_none_or(|only| only == currency) && can_hold(kind.name) && is_on(kind.name)
+    let takes_currency = |name: &str| {
+        currencies_of(name)
+            .is_some_and(|codes| codes.is_empty() || codes.split_whitespace().any(|code| code == currency))
     };
-    let pays = |kind: &MethodType| fits(kind) && check_limits(kind.name, amount, currency).is_ok();
+    let fits = |name: &str| takes_currency(name) && can_hold(name) && is_on(name);
+    let pays = |name: &str| fits(name) && check_limits(name, amount, currency).is_ok();
     let (allowed, required) = (params.list(ALLOWED), params.list(REQUIRED));
     if !allowed.is_empty() {
         if let Some(other) = EXCLUSIVE.into_iter().find(|name| params.has(name)) {
@@ -138,15 +145,11 @@ pub(super) fn taken(
             return Err(StripeError::invalid(message).param(ALLOWED));
         }
         for name in &allowed {
-            if played(name).is_none() && !NOT_PLAYED.contains(name) {
+            if currencies_of(name).is_none() {
                 return Err(StripeError::invalid(format!("Invalid {ALLOWED}[]: {name}")).param(ALLOWED));
             }
         }
-        let is_taken = |name: &str| match played(name) {
-            Some(kind) => pays(&kind),
-            None => can_hold(name) && is_on(name) && check_limits(name, amount, currency).is_ok(),
-        };
-        let taken: Vec<_> = allowed.into_iter().filter(|name| is_taken(name)).map(str::to_owned).collect();
+        let taken: Vec<_> = allowed.into_iter().filter(|name| pays(name)).map(str::to_owned).collect();
         if taken.is_empty() {
             let message = "No valid payment method types for this Payment Intent. Please ensure that you have activated \
                            payment methods compatible with your chosen currency in your dashboard \
@@ -156,7 +159,12 @@ pub(super) fn taken(
         return Ok(taken);
     }
     if required.is_empty() {
-        return Ok(PLAYED.into_iter().filter(pays).map(|kind| kind.name.to_owned()).collect());
+        return Ok(PLAYED
+            .into_iter()
+            .map(|kind| kind.name)
+            .filter(|name| pays(name))
+            .map(str::to_owned)
+            .collect());
     }
     if let Some(name) = required.iter().find(|name| !can_hold(name)) {
         let message =
@@ -165,12 +173,11 @@ pub(super) fn taken(
     }
     for name in &required {
         check_limits(name, amount, currency)?;
-        let refused = match played(name) {
-            Some(kind) if fits(&kind) => continue,
+        let refused = match currencies_of(name) {
+            Some(_) if fits(name) => continue,
             Some(_) if is_on(name) => format!(
                 "The payment method type provided: {name} cannot be used with the currency {currency}."
             ),
-            None if NOT_PLAYED.contains(name) && is_on(name) => continue,
             _ => format!(
                 "The payment method type provided: {name} is invalid. Please ensure the provided type is activated in \
                  your dashboard and your account is enabled for any preview features that you are trying to use."

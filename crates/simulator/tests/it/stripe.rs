@@ -319,10 +319,16 @@ async fn every_currency_has_its_least_amount_and_some_methods_their_limits() {
         (49, "jpy", "", Some("amount_too_small")),
         (17_499, "huf", "", Some("amount_too_small")),
         (1_499, "czk", "", Some("amount_too_small")),
-        (1, "uyu", "", None),
+        (1_999, "uyu", "", Some("amount_too_small")),
+        (2_000, "uyu", "", None),
+        (699, "krw", "", Some("amount_too_small")),
+        (700, "krw", "", None),
         (4_999, "usd", "affirm", Some("amount_too_small")),
         (5_000, "usd", "affirm", None),
         (3_000_001, "usd", "affirm", Some("amount_too_large")),
+        (4_999, "cad", "affirm", Some("amount_too_small")),
+        (120_001, "gbp", "afterpay_clearpay", Some("amount_too_large")),
+        (120_001, "aud", "afterpay_clearpay", None),
         (119, "jpy", "konbini", Some("amount_too_small")),
         (300_001, "jpy", "konbini", Some("amount_too_large")),
         (1_000_001, "mxn", "oxxo", Some("amount_too_large")),
@@ -341,6 +347,49 @@ async fn every_currency_has_its_least_amount_and_some_methods_their_limits() {
         let error = reply.expect(if code.is_some() { 400 } else { 200 });
         assert_eq!(error["error"]["code"].as_str(), code, "{form}");
     }
+    // A method is refused in a currency it does not pay, and left out where it is only allowed.
+    for version in ["2026-08-26.dahlia", "2026-10-28.endive"] {
+        let is_old = version < "2026-09-30";
+        let name = if is_old { "payment_method_types[]" } else { "allowed_payment_method_types[]" };
+        let headers = [
+            ("authorization", "Bearer sk_test_simulator"),
+            ("content-type", "application/x-www-form-urlencoded"),
+            ("stripe-version", version),
+        ];
+        let form = format!("amount=50000&currency=huf&{name}=card&{name}=klarna");
+        let reply = running.try_send("POST", "/stripe/v1/payment_intents", &headers, form).await.unwrap();
+        if is_old {
+            assert_eq!(reply.expect(400)["error"]["param"], "payment_method_types");
+        } else {
+            assert_eq!(reply.expect(200)["payment_method_types"], json!(["card"]));
+        }
+    }
+    // Some of ISO 4217 the provider does not take at all, and some only in whole units.
+    for (form, param) in [
+        ("amount=5000&currency=ghs", "currency"),
+        ("amount=5000&currency=zzz", "currency"),
+        ("amount=5000&currency=us", "currency"),
+        ("amount=10050&currency=isk", "amount"),
+    ] {
+        let error = running.stripe("POST", "payment_intents", form).await.expect(400);
+        let error = &error["error"];
+        assert_eq!(
+            (&error["param"], &error["type"]),
+            (&json!(param), &json!("invalid_request_error")),
+            "{form}"
+        );
+        assert_eq!(error.get("code"), None, "{form}");
+        if param == "currency" {
+            let message = error["message"].as_str().unwrap();
+            let start = "Stripe currently supports these currencies: usd, aed, aud, ";
+            assert!(message.starts_with("Invalid currency: ") && message.contains(start), "{message}");
+        }
+    }
+    let session = "mode=payment&success_url=https://shop.test&line_items[0][quantity]=1\
+                   &line_items[0][price_data][product_data][name]=Shoes&line_items[0][price_data][unit_amount]=5000\
+                   &line_items[0][price_data][currency]=ghs";
+    let error = running.stripe("POST", "checkout/sessions", session).await.expect(400);
+    assert_eq!(error["error"]["param"], "line_items[0][price_data][currency]");
     // What the dashboard offers is what pays the amount.
     let offered = running.stripe("POST", "payment_intents", "amount=100&currency=jpy").await.expect(200);
     assert!(!offered["payment_method_types"].to_string().contains("konbini"), "{offered}");
