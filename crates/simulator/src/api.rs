@@ -1,21 +1,18 @@
 //! One provider's API: what it is made of, and what it tells the call handler about itself.
 
-use std::fmt::Debug;
-use std::sync::{Arc, Mutex, MutexGuard};
-
-use axum::response::Response;
-use bytes::Bytes;
-use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode, header};
-use serde_json::{Map, Value};
-use subtle::ConstantTimeEq as _;
-
 use crate::collection::lock;
 use crate::config::{Config, Wire};
 use crate::idempotency::Keys;
 use crate::query::Query;
 use crate::services::Services;
 use crate::webhooks::WebhookEvent;
+use axum::response::Response;
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode, header, request::Parts};
+use serde_json::{Map, Value};
+use std::fmt::Debug;
+use std::sync::{Arc, Mutex, MutexGuard};
+use subtle::ConstantTimeEq as _;
 
 /// What a provider does differently from the others.
 pub(crate) trait Provider: Debug + Sized + 'static {

@@ -1,36 +1,40 @@
 //! How one call is carried out: its faults, its idempotency key, its webhooks, its answer.
 
-use std::sync::Arc;
-use std::time::Duration;
-
-use axum::body::Body;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
-use axum::routing::{MethodFilter, MethodRouter, on};
-use bytes::Bytes;
-use futures_util::StreamExt as _;
-use futures_util::stream;
-use http::{HeaderValue, StatusCode, header};
-use serde_json::Value;
-
 use crate::api::{Api, ApiError, ApiRequest, Provider, ReadCall, Refusal};
 use crate::calendar;
 use crate::faults::{DueFaults, Fault, Kind};
 use crate::idempotency::{Claim, Saved};
 use crate::services::Services;
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Path, Request, State};
+use axum::response::Response;
+use axum::routing::{MethodFilter, on};
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use http::{HeaderValue, StatusCode, header};
+use serde_json::Value;
+use std::{sync::Arc, time::Duration};
 
 /// What an endpoint does.
 pub(crate) type Perform<P> =
     fn(&mut <P as Provider>::State, &<P as Provider>::Call) -> Result<Value, <P as Provider>::Error>;
 
-/// A route to an endpoint.
-pub(crate) fn endpoint<P: Provider>(
-    method: MethodFilter,
-    operation: &'static str,
-    perform: Perform<P>,
-) -> MethodRouter<Api<P>> {
-    on(method, move |State(api): State<Api<P>>, id: Option<Path<String>>, request: Request| {
-        handle(api, operation, id.map(|Path(id)| id).unwrap_or_default(), request, perform)
+/// An endpoint: its method, path and operation, and what it does.
+pub(crate) type Route<P> = (MethodFilter, &'static str, &'static str, Perform<P>);
+
+pub(crate) const GET: MethodFilter = MethodFilter::GET;
+pub(crate) const POST: MethodFilter = MethodFilter::POST;
+pub(crate) const PUT: MethodFilter = MethodFilter::PUT;
+pub(crate) const PATCH: MethodFilter = MethodFilter::PATCH;
+pub(crate) const DELETE: MethodFilter = MethodFilter::DELETE;
+
+pub(crate) fn router<P: Provider>(routes: &[Route<P>]) -> Router<Api<P>> {
+    routes.iter().fold(Router::new(), |router, &(method, path, operation, perform)| {
+        let endpoint = move |State(api): State<Api<P>>, id: Option<Path<String>>, request: Request| {
+            handle(api, operation, id.map(|Path(id)| id).unwrap_or_default(), request, perform)
+        };
+        router.route(path, on(method, endpoint))
     })
 }
 

@@ -1,10 +1,9 @@
 //! Test cards, and how each behaves. Both card providers know the same numbers.
 
 use crate::calendar;
-use serde::{Deserialize, Serialize};
 
 /// Why an issuer says no.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
     Generic,
     InsufficientFunds,
@@ -19,7 +18,7 @@ pub(crate) enum Reason {
 }
 
 /// What happens when a card is charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behavior {
     Approve,
     Decline(Reason),
@@ -32,7 +31,7 @@ pub(crate) enum Behavior {
 }
 
 /// A card as objects show it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct Card {
     pub(crate) brand: Brand,
     pub(crate) last4: String,
@@ -41,7 +40,7 @@ pub(crate) struct Card {
     pub(crate) behavior: Behavior,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Brand {
     Visa,
     Mastercard,

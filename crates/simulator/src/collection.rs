@@ -1,123 +1,116 @@
 //! Objects of one kind: found by id, listed by age, bounded in number.
-//!
-//! What changed lately is in memory. The rest is in files, with a few bytes about each object left in memory.
 
-mod archive;
-mod kept;
-mod slot;
-pub(crate) mod word;
-
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use sha2::{Digest as _, Sha256};
-
-use archive::Archive;
-use slot::{Rest, Slot};
-
-pub(crate) use kept::{Class, Kept, as_text};
-pub(crate) use word::Word;
-
-/// How many changed objects make a generation. The last one or two generations are in memory.
-const GENERATION: usize = 32;
-/// One in so many entries of the index may belong to an object that was dropped.
-const DROPPED_SHARE: usize = 8;
+/// So many times more objects than the bound are kept while they are open.
+const OPEN_SHARE: usize = 4;
 
 /// Takes a lock. A panic elsewhere leaves whole objects behind, so a poisoned lock is still good.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The beginning of an id's SHA-256: among hundreds of thousands of ids, two share it once in billions of times.
-type Key = [u8; 9];
-/// An object's number in bytes, so that nothing is lost between it and the key.
-type Number = [u8; 4];
+/// An object of a collection.
+pub(crate) trait Kept {
+    /// What such objects are looked for by, beside their id. It never changes.
+    fn label(&self) -> Option<&str> {
+        None
+    }
 
-fn key_of(id: &str) -> Key {
-    Sha256::digest(id).first_chunk().copied().unwrap_or_default()
+    fn class(&self) -> Class {
+        Class::Closed
+    }
 }
 
-/// Objects of one kind. Beyond `objects_max` the oldest is dropped.
+/// What objects are counted by, and dropped by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Class {
+    /// The provider has still to do something with it.
+    Open,
+    Closed,
+    /// It came through: settled, complete, charged.
+    Done,
+    /// It came through and was sent back.
+    Returned,
+}
+
+/// Objects of one kind. Beyond `objects_max` the oldest that is not open is dropped.
 #[derive(Debug)]
 pub(crate) struct Collection<T> {
-    /// One for each object, by age. Their numbers count up from `first`, and from the largest on to zero.
-    slots: VecDeque<Slot>,
-    first: u32,
-    /// Some belong to objects that were dropped.
-    numbers: HashMap<Key, Number>,
-    /// How many slots have an object.
-    filled: usize,
+    /// By age, each with its id.
+    objects: BTreeMap<u64, (String, T)>,
+    numbers: HashMap<String, u64>,
+    labels: BTreeSet<(String, u64)>,
+    classes: BTreeSet<(Class, u64)>,
     created: u64,
     objects_max: usize,
-    /// What changed since the last generation was complete.
-    fresh: BTreeMap<u32, T>,
-    /// What changed in the generation before, and has not since.
-    stale: BTreeMap<u32, T>,
-    archive: Archive,
 }
 
 impl<T: Kept> Collection<T> {
     pub(crate) fn new(objects_max: usize) -> Self {
-        Self::over(Archive::default(), objects_max)
-    }
-
-    fn over(archive: Archive, objects_max: usize) -> Self {
         Self {
-            slots: VecDeque::new(),
-            first: 0,
+            objects: BTreeMap::new(),
             numbers: HashMap::new(),
-            filled: 0,
+            labels: BTreeSet::new(),
+            classes: BTreeSet::new(),
             created: 0,
             objects_max: objects_max.max(1),
-            fresh: BTreeMap::new(),
-            stale: BTreeMap::new(),
-            archive,
         }
     }
 
     /// Adds an object, or replaces the one of that id where it stands.
     pub(crate) fn put(&mut self, id: &str, object: T) {
-        let key = key_of(id);
-        let number = self.number_of(&key).unwrap_or_else(|| self.add(key));
-        self.empty(number);
-        if let Some(slot) = self.slot_mut(number) {
-            *slot = Slot::in_memory(&object);
+        let (label, class) = (object.label().map(str::to_owned), object.class());
+        let number = self.numbers.get(id).copied().unwrap_or_else(|| {
+            self.created += 1;
+            self.numbers.insert(id.to_owned(), self.created);
+            self.labels.extend(label.map(|label| (label, self.created)));
+            self.created
+        });
+        let replaced = self.objects.insert(number, (id.to_owned(), object));
+        if let Some((_, replaced)) = replaced.filter(|(_, replaced)| replaced.class() != class) {
+            self.classes.remove(&(replaced.class(), number));
         }
-        self.fresh.insert(number, object);
-        while self.filled > self.objects_max {
-            self.drop_oldest();
-        }
-        if self.fresh.len() >= GENERATION && self.archive.is_open() {
-            self.end_generation();
+        self.classes.insert((class, number));
+        while let Some(number) = self.surplus() {
+            self.remove_number(number);
         }
     }
 
-    pub(crate) fn get(&self, id: &str) -> Option<Cow<'_, T>> {
-        self.at(self.number_of(&key_of(id))?)
+    /// The object to be dropped where there are too many.
+    fn surplus(&self) -> Option<u64> {
+        if self.objects.len() <= self.objects_max {
+            return None;
+        }
+        let oldest = [Class::Closed, Class::Done, Class::Returned].into_iter().filter_map(|class| {
+            self.classes.range((class, 0)..=(class, u64::MAX)).next().map(|(_, number)| *number)
+        });
+        let has_room = self.objects.len() <= self.objects_max.saturating_mul(OPEN_SHARE);
+        oldest.min().or_else(|| self.objects.keys().next().copied().filter(|_| !has_room))
     }
 
-    /// The object to be changed and put again.
-    pub(crate) fn get_owned(&self, id: &str) -> Option<T> {
-        self.get(id).map(Cow::into_owned)
+    pub(crate) fn get(&self, id: &str) -> Option<&T> {
+        self.numbers.get(id).and_then(|number| self.at(*number))
+    }
+
+    fn at(&self, number: u64) -> Option<&T> {
+        self.objects.get(&number).map(|(_, object)| object)
     }
 
     pub(crate) fn remove(&mut self, id: &str) {
-        let key = key_of(id);
-        let Some(number) = self.number_of(&key) else { return };
-        self.empty(number);
-        self.numbers.remove(&key);
-        if let Some(slot) = self.slot_mut(number) {
-            *slot = Slot::EMPTY;
-        }
-        self.filled -= 1;
-        while self.slots.back().is_some_and(|slot| slot.rest == Rest::Nowhere) {
-            self.slots.pop_back();
+        if let Some(number) = self.numbers.get(id) {
+            self.remove_number(*number);
         }
     }
 
-    pub(crate) fn clear(&mut self) {
-        *self = Self::new(self.objects_max);
+    fn remove_number(&mut self, number: u64) {
+        let Some((id, object)) = self.objects.remove(&number) else { return };
+        self.numbers.remove(&id);
+        self.classes.remove(&(object.class(), number));
+        if let Some(label) = object.label() {
+            self.labels.remove(&(label.to_owned(), number));
+        }
     }
 
     /// How many were ever added, dropped ones included.
@@ -127,21 +120,29 @@ impl<T: Kept> Collection<T> {
 
     /// How many are of a class.
     pub(crate) fn count(&self, class: Class) -> usize {
-        self.slots.iter().filter(|slot| slot.rest != Rest::Nowhere && slot.class == class).count()
+        self.classes.range((class, 0)..=(class, u64::MAX)).count()
     }
 
-    pub(crate) fn newest_first(&self) -> impl Iterator<Item = Cow<'_, T>> {
-        self.rows(self.positions(None, false, None))
+    pub(crate) fn newest_first(&self) -> impl Iterator<Item = &T> {
+        self.objects.values().rev().map(|(_, object)| object)
     }
 
-    /// Where a label is given, those that may have it; a few others can be among them.
-    pub(crate) fn labeled(&self, label: Option<&str>) -> impl Iterator<Item = Cow<'_, T>> {
-        self.rows(self.positions(None, false, label))
+    /// Those of a label, or all, newest first.
+    pub(crate) fn labeled<'a>(&'a self, label: Option<&str>) -> Box<dyn Iterator<Item = &'a T> + 'a> {
+        match label {
+            None => Box::new(self.newest_first()),
+            Some(label) => Box::new(self.numbers_of(label).rev().filter_map(|number| self.at(number))),
+        }
+    }
+
+    fn numbers_of<'a>(&'a self, label: &str) -> impl DoubleEndedIterator<Item = u64> + use<'a, T> {
+        let range = (label.to_owned(), 0)..=(label.to_owned(), u64::MAX);
+        self.labels.range(range).map(|(_, number)| *number)
     }
 
     /// A page of at most `limit` rows from the object after `cursor` on, and whether more follow. `row` answers `None`
-    /// for an object that is left out; with a `label`, those of other labels need not be asked about. `None`: there is
-    /// no object of the cursor's id.
+    /// for an object that is left out; with a `label`, those of other labels are. `None`: there is no object of the
+    /// cursor's id.
     pub(crate) fn page<R>(
         &self,
         cursor: Option<&str>,
@@ -150,124 +151,102 @@ impl<T: Kept> Collection<T> {
         label: Option<&str>,
         row: impl Fn(&T) -> Option<R>,
     ) -> Option<(Vec<R>, bool)> {
-        let cursor = cursor.map(|id| self.number_of(&key_of(id)).ok_or(())).transpose().ok()?;
-        let rest = self.rows(self.positions(cursor, oldest_first, label));
-        let mut rows: Vec<R> = rest.filter_map(|object| row(&object)).take(limit + 1).collect();
+        let cursor = cursor.map(|id| self.numbers.get(id).copied().ok_or(())).transpose().ok()?;
+        let numbers: Box<dyn DoubleEndedIterator<Item = u64>> = match label {
+            Some(label) => Box::new(self.numbers_of(label)),
+            None => Box::new(self.objects.keys().copied()),
+        };
+        let ordered: Box<dyn Iterator<Item = u64>> =
+            if oldest_first { numbers } else { Box::new(numbers.rev()) };
+        let follows = |number: &u64| {
+            cursor.is_none_or(|cursor| if oldest_first { *number > cursor } else { *number < cursor })
+        };
+        let objects = ordered.filter(follows).filter_map(|number| self.at(number));
+        let mut rows: Vec<R> = objects.filter_map(row).take(limit + 1).collect();
         let has_more = rows.len() > limit;
         rows.truncate(limit);
         Some((rows, has_more))
     }
+}
 
-    fn rows(&self, positions: impl Iterator<Item = u32>) -> impl Iterator<Item = Cow<'_, T>> {
-        positions.filter_map(|position| self.at(self.first.wrapping_add(position)))
-    }
-
-    /// Where to look, beginning after the object of this number.
-    fn positions(
-        &self,
-        after: Option<u32>,
-        oldest_first: bool,
-        label: Option<&str>,
-    ) -> impl Iterator<Item = u32> {
-        let after = after.map(|number| number.wrapping_sub(self.first));
-        let end = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
-        let range = match after {
-            Some(position) if oldest_first => position + 1..end,
-            Some(position) => 0..position,
-            None => 0..end,
-        };
-        let label = label.map(slot::label_hash);
-        let has_label = move |position: &u32| {
-            label.is_none_or(|label| {
-                self.slots.get(*position as usize).is_some_and(|slot| slot.label == label)
-            })
-        };
-        let (upward, downward) = if oldest_first { (Some(range), None) } else { (None, Some(range.rev())) };
-        upward.into_iter().flatten().chain(downward.into_iter().flatten()).filter(has_label)
-    }
-
-    fn slot(&self, number: u32) -> Option<Slot> {
-        let slot = self.slots.get(number.wrapping_sub(self.first) as usize).copied();
-        slot.filter(|slot| slot.rest != Rest::Nowhere)
-    }
-
-    fn slot_mut(&mut self, number: u32) -> Option<&mut Slot> {
-        self.slots.get_mut(number.wrapping_sub(self.first) as usize)
-    }
-
-    fn number_of(&self, key: &Key) -> Option<u32> {
-        let number = u32::from_le_bytes(*self.numbers.get(key)?);
-        self.slot(number).map(|_| number)
-    }
-
-    fn at(&self, number: u32) -> Option<Cow<'_, T>> {
-        let slot = self.slot(number)?;
-        if let Rest::InFile = slot.rest {
-            return self.archive.read(slot.place()).map(Cow::Owned);
-        }
-        self.fresh.get(&number).or_else(|| self.stale.get(&number)).map(Cow::Borrowed)
-    }
-
-    fn add(&mut self, key: Key) -> u32 {
-        // Nobody keeps so many that this saturates.
-        let position = u32::try_from(self.slots.len()).unwrap_or(u32::MAX);
-        let number = self.first.wrapping_add(position);
-        self.slots.push_back(Slot::EMPTY);
-        self.numbers.insert(key, number.to_le_bytes());
-        self.filled += 1;
-        self.created += 1;
-        number
-    }
-
-    /// Forgets what was the object of this number.
-    fn empty(&mut self, number: u32) {
-        if let Some(slot) = self.slot(number).filter(|slot| slot.rest == Rest::InFile) {
-            self.archive.forget(slot.place());
-        }
-        self.fresh.remove(&number);
-        self.stale.remove(&number);
-    }
-
-    fn drop_oldest(&mut self) {
-        self.empty(self.first);
-        let dropped = self.slots.pop_front();
-        self.first = self.first.wrapping_add(1);
-        if dropped.is_some_and(|slot| slot.rest != Rest::Nowhere) {
-            self.filled -= 1;
-        }
-        if self.numbers.len() > self.filled + self.objects_max / DROPPED_SHARE {
-            let (first, slots) = (self.first, &self.slots);
-            self.numbers.retain(|_, number| {
-                let position = u32::from_le_bytes(*number).wrapping_sub(first);
-                (position as usize) < slots.len()
-            });
-        }
-    }
-
-    /// Moves what did not change for a generation into a file.
-    fn end_generation(&mut self) {
-        let unchanged = std::mem::replace(&mut self.stale, std::mem::take(&mut self.fresh));
-        let mut batch = self.archive.batch();
-        let mut moved = Vec::with_capacity(unchanged.len());
-        for (number, object) in &unchanged {
-            if let Some(units) = batch.add(object) {
-                moved.push((*number, units));
-            }
-        }
-        let Some(places) = self.archive.append(batch, &moved) else {
-            self.stale.extend(unchanged);
-            return;
-        };
-        for (number, place) in places {
-            if let Some(slot) = self.slot_mut(number) {
-                slot.move_to(place);
-            }
-        }
-        let stays = |number: &u32| self.slot(*number).is_some_and(|slot| slot.rest == Rest::InMemory);
-        let staying: Vec<_> = unchanged.into_iter().filter(|(number, _)| stays(number)).collect();
-        self.stale.extend(staying);
+impl<T: Clone + Kept> Collection<T> {
+    /// The object to be changed and put again.
+    pub(crate) fn get_owned(&self, id: &str) -> Option<T> {
+        self.get(id).cloned()
     }
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Clone, PartialEq)]
+    struct Thing(u64, Class);
+
+    impl Kept for Thing {
+        fn label(&self) -> Option<&str> {
+            Some(if self.0.is_multiple_of(2) { "even" } else { "odd" })
+        }
+
+        fn class(&self) -> Class {
+            self.1
+        }
+    }
+
+    fn filled(objects_max: usize, things: impl IntoIterator<Item = (u64, Class)>) -> Collection<Thing> {
+        let mut collection = Collection::new(objects_max);
+        for (number, class) in things {
+            collection.put(&number.to_string(), Thing(number, class));
+        }
+        collection
+    }
+
+    fn newest(collection: &Collection<Thing>) -> Vec<u64> {
+        collection.newest_first().map(|thing| thing.0).collect()
+    }
+
+    #[test]
+    fn the_oldest_is_dropped_and_places_are_kept() {
+        let mut collection = filled(3, [1, 2, 3, 4].map(|number| (number, Class::Closed)));
+        assert_eq!((newest(&collection), collection.get("1")), (vec![4, 3, 2], None));
+        collection.put("3", Thing(3, Class::Done));
+        assert_eq!((newest(&collection), collection.count(Class::Done)), (vec![4, 3, 2], 1));
+        let page = |cursor, oldest_first, limit| {
+            collection.page(cursor, oldest_first, limit, None, |thing| (thing.0 != 2).then_some(thing.0))
+        };
+        assert_eq!(page(None, false, 1), Some((vec![4], true)));
+        assert_eq!(page(None, true, 2), Some((vec![3, 4], false)));
+        assert_eq!(page(Some("4"), false, 2), Some((vec![3], false)));
+        assert_eq!(page(Some("2"), true, 1), Some((vec![3], true)));
+        assert_eq!(page(Some("1"), true, 1), None);
+        collection.remove("4");
+        collection.put("5", Thing(5, Class::Closed));
+        assert_eq!((newest(&collection), collection.created()), (vec![5, 3, 2], 5));
+    }
+
+    #[test]
+    fn what_is_open_is_dropped_last() {
+        let open = (1..=3).map(|number| (number, Class::Open));
+        let collection = filled(4, open.chain((4..=9).map(|number| (number, Class::Done))));
+        assert_eq!((newest(&collection), collection.count(Class::Open)), (vec![9, 3, 2, 1], 3));
+        // Even they are bounded.
+        let collection = filled(4, (1..=40).map(|number| (number, Class::Open)));
+        assert_eq!(newest(&collection), (25..=40).rev().collect::<Vec<_>>());
+        assert_eq!(
+            (collection.numbers.len(), collection.labels.len(), collection.classes.len()),
+            (16, 16, 16)
+        );
+    }
+
+    #[test]
+    fn labels_find_their_own() {
+        let mut collection = filled(100, (1..=6).map(|number| (number, Class::Closed)));
+        collection.remove("4");
+        let even: Vec<_> = collection.labeled(Some("even")).map(|thing| thing.0).collect();
+        assert_eq!(even, [6, 2]);
+        assert_eq!(collection.labeled(Some("nobody's")).count(), 0);
+        assert_eq!(collection.labeled(None).count(), 5);
+        let odd = collection.page(Some("1"), true, 1, Some("odd"), |thing| Some(thing.0));
+        assert_eq!(odd, Some((vec![3], true)));
+    }
+}

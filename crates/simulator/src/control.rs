@@ -2,16 +2,6 @@
 
 mod state;
 
-use std::sync::Arc;
-
-use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::middleware::{self, Next};
-use axum::response::Response;
-use axum::routing::{get, post};
-use http::{StatusCode, header};
-use serde_json::{Value, json};
-
 use crate::api::{Api, Provider};
 use crate::call_handler::{json_response, read_body, refuse};
 use crate::config::{WebhookTarget, Wire};
@@ -19,6 +9,14 @@ use crate::faults::Fault;
 use crate::providers::Providers;
 use crate::services::Services;
 use crate::{increase, modern_treasury, square, stripe};
+use axum::extract::{Path, Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use http::{StatusCode, header};
+use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// Every route, relative to `/control`.
 pub(crate) fn router(providers: Providers) -> Router {

@@ -1,12 +1,8 @@
 //! Faults asked for by call.
 
-use std::sync::Mutex;
-use std::time::Duration;
-
+use crate::{collection::lock, config::Wire};
 use serde::{Deserialize, Serialize};
-
-use crate::collection::lock;
-use crate::config::Wire;
+use std::{sync::Mutex, time::Duration};
 
 /// How many requests for faults may wait at once.
 const FAULTS_MAX: usize = 1_000;

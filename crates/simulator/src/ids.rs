@@ -1,8 +1,7 @@
 //! Identifiers, from a small seeded generator.
 
-use std::sync::Mutex;
-
 use crate::collection::lock;
+use std::sync::Mutex;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -5,53 +5,55 @@ mod call;
 mod directory;
 mod drive;
 mod error;
-mod objects;
 mod orders;
 mod reversals;
 mod settle;
 mod state;
 
-use axum::Router;
-use axum::response::Response;
-use axum::routing::MethodFilter;
-
 use crate::api::Api;
-use crate::call_handler::{endpoint, refuse};
-use error::ModernTreasuryError;
+use crate::call_handler::{GET, PATCH, POST, Route, refuse, router as routes};
+use axum::{Router, response::Response};
+use error::Error;
+
+/// Names that most of the files use.
+mod prelude {
+    pub(super) use super::body::Fields;
+    pub(super) use super::call::Call;
+    pub(super) use super::error::{Answer, Error};
+    pub(super) use super::orders::PaymentOrder;
+    pub(super) use super::reversals::record_return;
+    pub(super) use super::state::{Context, State};
+    pub(super) use crate::calendar;
+    pub(super) use crate::collection::{Class, Kept};
+    pub(super) use crate::due::Due;
+    pub(super) use crate::services::Services;
+    pub(super) use http::StatusCode;
+    pub(super) use serde_json::{Map, Value, json};
+    pub(super) use std::sync::Arc;
+}
 
 pub(crate) use call::ModernTreasury;
 pub(crate) use drive::drive;
-pub(crate) use settle::settle_forever;
 
-const GET: MethodFilter = MethodFilter::GET;
-const POST: MethodFilter = MethodFilter::POST;
-const PATCH: MethodFilter = MethodFilter::PATCH;
+const ROUTES: [Route<ModernTreasury>; 11] = [
+    (GET, "/api/ping", "ping", directory::ping),
+    (POST, "/api/payment_orders", "payment_orders.create", orders::create),
+    (GET, "/api/payment_orders", "payment_orders.list", orders::list),
+    (GET, "/api/payment_orders/{id}", "payment_orders.retrieve", orders::retrieve),
+    (PATCH, "/api/payment_orders/{id}", "payment_orders.update", orders::update),
+    (POST, "/api/payment_orders/{id}/reversals", "reversals.create", reversals::create),
+    (GET, "/api/payment_orders/{id}/reversals", "reversals.list", reversals::list),
+    (GET, "/api/returns", "returns.list", reversals::list_returns),
+    (GET, "/api/returns/{id}", "returns.retrieve", reversals::retrieve_return),
+    (GET, "/api/internal_accounts/{id}", "internal_accounts.retrieve", directory::account),
+    (GET, "/api/validations/routing_numbers", "validations.routing_numbers", directory::routing_number),
+];
 
 /// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<ModernTreasury>) -> Router {
-    let call = endpoint::<ModernTreasury>;
-    let (orders, order) = ("/api/payment_orders", "/api/payment_orders/{id}");
-    let reversals = "/api/payment_orders/{id}/reversals";
-    Router::new()
-        .route("/api/ping", call(GET, "ping", directory::ping))
-        .route(orders, call(POST, "payment_orders.create", orders::create))
-        .route(orders, call(GET, "payment_orders.list", orders::list))
-        .route(order, call(GET, "payment_orders.retrieve", orders::retrieve))
-        .route(order, call(PATCH, "payment_orders.update", orders::update))
-        .route(reversals, call(POST, "reversals.create", reversals::create))
-        .route(reversals, call(GET, "reversals.list", reversals::list))
-        .route("/api/returns", call(GET, "returns.list", reversals::list_returns))
-        .route("/api/returns/{id}", call(GET, "returns.retrieve", reversals::retrieve_return))
-        .route("/api/internal_accounts/{id}", call(GET, "internal_accounts.retrieve", directory::account))
-        .route(
-            "/api/validations/routing_numbers",
-            call(GET, "validations.routing_numbers", directory::routing_number),
-        )
-        .fallback(not_found)
-        .method_not_allowed_fallback(not_found)
-        .with_state(api)
+    routes(&ROUTES).fallback(not_found).method_not_allowed_fallback(not_found).with_state(api)
 }
 
 async fn not_found() -> Response {
-    refuse(&ModernTreasuryError::new("not_found", "There is nothing at this address."))
+    refuse(&Error::new("not_found", "There is nothing at this address."))
 }

@@ -1,12 +1,8 @@
 //! Pages for customers, drawn on the server: no script, nothing fetched from elsewhere.
 
-use axum::body::Body;
-use axum::extract::Request;
-use axum::middleware::Next;
-use axum::response::Response;
-use http::{HeaderValue, Method, StatusCode, header};
-
 use crate::card::{Mistake, Typed};
+use axum::{body::Body, extract::Request, middleware::Next, response::Response};
+use http::{HeaderValue, Method, StatusCode, header};
 
 const STYLE: &str = include_str!("page.css");
 

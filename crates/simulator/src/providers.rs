@@ -1,7 +1,5 @@
 //! The providers' APIs, over what they share.
 
-use std::sync::Arc;
-
 use crate::api::Api;
 use crate::config::Config;
 use crate::increase::Increase;
@@ -9,6 +7,7 @@ use crate::modern_treasury::ModernTreasury;
 use crate::services::Services;
 use crate::square::Square;
 use crate::stripe::Stripe;
+use std::sync::Arc;
 
 /// A handle on everything in a simulator. Clones share it.
 #[derive(Debug, Clone)]

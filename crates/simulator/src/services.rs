@@ -1,18 +1,16 @@
 //! What everything in a simulator shares: configuration, identifiers, faults, webhooks, and the signal to stop.
 
-use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-use tokio::sync::watch;
-
 use crate::calendar;
 use crate::collection::lock;
 use crate::config::{Config, WebhookTarget, Wire};
 use crate::faults::{Fault, FaultQueue, Kind};
 use crate::ids::Ids;
 use crate::webhooks::{Delivery, Endpoint, Queue, Sender, WebhookEvent};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::watch;
 
 /// How many webhook endpoints there may be.
 const ENDPOINTS_MAX: usize = 100;

@@ -1,17 +1,16 @@
 //! The simulator as its users hold it: its routes, its background work, its end.
 
+use crate::config::{Config, WebhookTarget, Wire};
+use crate::due::settle_forever;
+use crate::providers::Providers;
+use crate::{control, increase, modern_treasury, square, stripe};
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::Response;
+use axum::{Router, middleware};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-use axum::Router;
-use axum::extract::{Request, State};
-use axum::middleware::{self, Next};
-use axum::response::Response;
-
-use crate::config::{Config, WebhookTarget, Wire};
-use crate::providers::Providers;
-use crate::{control, increase, modern_treasury, square, stripe};
 
 /// A new simulator's routes: `/stripe/…`, `/square/…`, `/increase/…`, `/modern_treasury/…` and `/control/…`.
 ///
@@ -92,8 +91,8 @@ async fn start(State(simulator): State<Simulator>, request: Request, next: Next)
         tokio::spawn(stripe::expire_sessions_forever(stripe));
         if let Some(after) = services.config.ach_settles_after_ms {
             let after = Duration::from_millis(after);
-            tokio::spawn(increase::settle_forever(increase, after));
-            tokio::spawn(modern_treasury::settle_forever(modern_treasury, after));
+            tokio::spawn(settle_forever(increase, after));
+            tokio::spawn(settle_forever(modern_treasury, after));
         }
     }
     next.run(request).await

@@ -10,7 +10,6 @@ mod error;
 mod links;
 mod list;
 mod location;
-mod objects;
 mod orders;
 mod payments;
 mod refunds;
@@ -18,55 +17,68 @@ mod source;
 mod state;
 mod subscriptions;
 
-use axum::Router;
-use axum::middleware;
-use axum::response::Response;
-use axum::routing::MethodFilter;
-
 use crate::api::Api;
-use crate::call_handler::{endpoint, refuse};
+use crate::call_handler::{DELETE, GET, POST, PUT, Route, refuse, router as routes};
 use crate::page::allow_any_origin;
-use error::SquareError;
+use axum::{Router, middleware, response::Response};
+use error::Error;
+
+/// Names that most of the files use.
+mod prelude {
+    pub(super) use super::body::{Fields, Money};
+    pub(super) use super::call::Call;
+    pub(super) use super::charge::{PaymentParams, TEMPORARY, changed};
+    pub(super) use super::error::{Answer, Error, mistake_text};
+    pub(super) use super::links::Link;
+    pub(super) use super::orders::Order;
+    pub(super) use super::payments::Payment;
+    pub(super) use super::source::bent_by_details;
+    pub(super) use super::state::{Context, State, Token};
+    pub(super) use super::{disputes, list, orders};
+    pub(super) use crate::api::Api;
+    pub(super) use crate::calendar;
+    pub(super) use crate::card::{Behavior, Card, Reason, Typed};
+    pub(super) use crate::collection::{Collection, Kept};
+    pub(super) use crate::config::Wire;
+    pub(super) use crate::services::Services;
+    pub(super) use http::StatusCode;
+    pub(super) use serde_json::{Map, Value, json};
+    pub(super) use std::sync::Arc;
+}
 
 pub(crate) use call::Square;
 pub(crate) use drive::drive;
 
-const GET: MethodFilter = MethodFilter::GET;
-const POST: MethodFilter = MethodFilter::POST;
-const PUT: MethodFilter = MethodFilter::PUT;
-const DELETE: MethodFilter = MethodFilter::DELETE;
+const ROUTES: [Route<Square>; 24] = [
+    (POST, "/v2/payments", "payments.create", payments::create),
+    (GET, "/v2/payments", "payments.list", payments::list),
+    (POST, "/v2/payments/cancel", "payments.cancel_by_key", payments::cancel_by_key),
+    (GET, "/v2/payments/{id}", "payments.get", payments::retrieve),
+    (PUT, "/v2/payments/{id}", "payments.update", payments::update),
+    (POST, "/v2/payments/{id}/complete", "payments.complete", payments::complete),
+    (POST, "/v2/payments/{id}/cancel", "payments.cancel", payments::cancel),
+    (POST, "/v2/refunds", "refunds.create", refunds::create),
+    (GET, "/v2/refunds", "refunds.list", refunds::list),
+    (GET, "/v2/refunds/{id}", "refunds.get", refunds::retrieve),
+    (GET, "/v2/disputes", "disputes.list", disputes::list),
+    (GET, "/v2/disputes/{id}", "disputes.get", disputes::retrieve),
+    (POST, "/v2/online-checkout/payment-links", "payment_links.create", links::create),
+    (GET, "/v2/online-checkout/payment-links", "payment_links.list", links::list),
+    (GET, "/v2/online-checkout/payment-links/{id}", "payment_links.get", links::retrieve),
+    (DELETE, "/v2/online-checkout/payment-links/{id}", "payment_links.delete", links::delete),
+    (GET, "/v2/orders/{id}", "orders.get", orders::retrieve),
+    (GET, "/v2/locations", "locations.list", location::list),
+    (GET, "/v2/locations/{id}", "locations.get", location::retrieve),
+    (GET, "/v2/webhooks/subscriptions", "webhook_subscriptions.list", subscriptions::list),
+    (POST, "/v2/webhooks/subscriptions", "webhook_subscriptions.create", subscriptions::create),
+    (GET, "/v2/webhooks/subscriptions/{id}", "webhook_subscriptions.get", subscriptions::retrieve),
+    (PUT, "/v2/webhooks/subscriptions/{id}", "webhook_subscriptions.update", subscriptions::update),
+    (DELETE, "/v2/webhooks/subscriptions/{id}", "webhook_subscriptions.delete", subscriptions::delete),
+];
 
 /// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<Square>) -> Router {
-    let call = endpoint::<Square>;
-    let links = "/v2/online-checkout/payment-links";
-    let subscriptions = "/v2/webhooks/subscriptions";
-    let subscription = "/v2/webhooks/subscriptions/{id}";
-    Router::new()
-        .route("/v2/payments", call(POST, "payments.create", payments::create))
-        .route("/v2/payments", call(GET, "payments.list", payments::list))
-        .route("/v2/payments/cancel", call(POST, "payments.cancel_by_key", payments::cancel_by_key))
-        .route("/v2/payments/{id}", call(GET, "payments.get", payments::retrieve))
-        .route("/v2/payments/{id}", call(PUT, "payments.update", payments::update))
-        .route("/v2/payments/{id}/complete", call(POST, "payments.complete", payments::complete))
-        .route("/v2/payments/{id}/cancel", call(POST, "payments.cancel", payments::cancel))
-        .route("/v2/refunds", call(POST, "refunds.create", refunds::create))
-        .route("/v2/refunds", call(GET, "refunds.list", refunds::list))
-        .route("/v2/refunds/{id}", call(GET, "refunds.get", refunds::retrieve))
-        .route("/v2/disputes", call(GET, "disputes.list", disputes::list))
-        .route("/v2/disputes/{id}", call(GET, "disputes.get", disputes::retrieve))
-        .route(links, call(POST, "payment_links.create", links::create))
-        .route(links, call(GET, "payment_links.list", links::list))
-        .route(&format!("{links}/{{id}}"), call(GET, "payment_links.get", links::retrieve))
-        .route(&format!("{links}/{{id}}"), call(DELETE, "payment_links.delete", links::delete))
-        .route("/v2/orders/{id}", call(GET, "orders.get", orders::retrieve))
-        .route("/v2/locations", call(GET, "locations.list", location::list))
-        .route("/v2/locations/{id}", call(GET, "locations.get", location::retrieve))
-        .route(subscriptions, call(GET, "webhook_subscriptions.list", subscriptions::list))
-        .route(subscriptions, call(POST, "webhook_subscriptions.create", subscriptions::create))
-        .route(subscription, call(GET, "webhook_subscriptions.get", subscriptions::retrieve))
-        .route(subscription, call(PUT, "webhook_subscriptions.update", subscriptions::update))
-        .route(subscription, call(DELETE, "webhook_subscriptions.delete", subscriptions::delete))
+    routes(&ROUTES)
         .merge(browser::routes())
         .fallback(not_found)
         .layer(middleware::from_fn(allow_any_origin))
@@ -75,5 +87,5 @@ pub(crate) fn router(api: Api<Square>) -> Router {
 
 async fn not_found() -> Response {
     let detail = "Resource not found.";
-    refuse(&SquareError::new(http::StatusCode::NOT_FOUND, "INVALID_REQUEST_ERROR", "NOT_FOUND", detail))
+    refuse(&Error::new(http::StatusCode::NOT_FOUND, "INVALID_REQUEST_ERROR", "NOT_FOUND", detail))
 }

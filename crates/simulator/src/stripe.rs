@@ -17,74 +17,89 @@ mod keys;
 mod list;
 mod method_types;
 mod methods;
-mod objects;
 mod refunds;
 mod sessions;
 mod state;
 mod versions;
 mod webhook_endpoints;
 
-use axum::extract::Request;
-use axum::middleware;
-use axum::routing::MethodFilter;
-use axum::{Router, response::Response};
-
 use crate::api::Api;
-use crate::call_handler::{endpoint, refuse};
+use crate::call_handler::{DELETE, GET, POST, Route, refuse, router as routes};
 use crate::page::allow_any_origin;
-use error::StripeError;
+use axum::{Router, extract::Request, middleware, response::Response};
+use error::Error;
+
+/// Names that most of the files use.
+mod prelude {
+    pub(super) use super::amount::{check_amount, money};
+    pub(super) use super::attempt::attempt;
+    pub(super) use super::call::{Call, Stripe};
+    pub(super) use super::charges::Charge;
+    pub(super) use super::error::{Answer, Error};
+    pub(super) use super::form::Params;
+    pub(super) use super::intents::{Intent, Status};
+    pub(super) use super::keys::Permissions;
+    pub(super) use super::method_types::Timing;
+    pub(super) use super::methods::Method;
+    pub(super) use super::sessions::Session;
+    pub(super) use super::state::{Context, State};
+    pub(super) use super::{disputes, list, method_types, methods, versions};
+    pub(super) use crate::api::Api;
+    pub(super) use crate::calendar;
+    pub(super) use crate::card::{Behavior, Card, Reason, Typed};
+    pub(super) use crate::collection::{Class, Collection, Kept};
+    pub(super) use crate::config::Wire;
+    pub(super) use crate::json::with_unset;
+    pub(super) use crate::page::amount_text;
+    pub(super) use crate::services::Services;
+    pub(super) use http::StatusCode;
+    pub(super) use serde_json::{Map, Value, json};
+    pub(super) use std::{collections::BTreeSet, sync::Arc};
+}
 
 pub(crate) use call::Stripe;
 pub(crate) use drive::drive;
 pub(crate) use sessions::expire_sessions_forever;
 
-const GET: MethodFilter = MethodFilter::GET;
-const POST: MethodFilter = MethodFilter::POST;
-const DELETE: MethodFilter = MethodFilter::DELETE;
+const ROUTES: [Route<Stripe>; 33] = [
+    (POST, "/v1/payment_intents", "payment_intents.create", intents::create),
+    (GET, "/v1/payment_intents", "payment_intents.list", intents::list),
+    (POST, "/v1/payment_intents/{id}", "payment_intents.update", intents::update),
+    (GET, "/v1/payment_intents/{id}", "payment_intents.retrieve", intents::retrieve),
+    (POST, "/v1/payment_intents/{id}/confirm", "payment_intents.confirm", intents::confirm),
+    (POST, "/v1/payment_intents/{id}/cancel", "payment_intents.cancel", intents::cancel),
+    (POST, "/v1/payment_intents/{id}/capture", "payment_intents.capture", intents::capture),
+    (GET, "/v1/accounts/{id}", "accounts.retrieve", account::retrieve_by_id),
+    (POST, "/v1/payment_method_domains", "payment_method_domains.create", domains::create),
+    (GET, "/v1/payment_method_domains", "payment_method_domains.list", domains::list),
+    (GET, "/v1/payment_method_domains/{id}", "payment_method_domains.retrieve", domains::retrieve),
+    (POST, "/v1/payment_method_domains/{id}/validate", "payment_method_domains.validate", domains::retrieve),
+    (POST, "/v1/payment_methods", "payment_methods.create", methods::create),
+    (POST, "/v1/checkout/sessions", "checkout.sessions.create", sessions::create),
+    (GET, "/v1/checkout/sessions", "checkout.sessions.list", sessions::list),
+    (GET, "/v1/checkout/sessions/{id}", "checkout.sessions.retrieve", sessions::retrieve),
+    (POST, "/v1/checkout/sessions/{id}/expire", "checkout.sessions.expire", sessions::expire),
+    (POST, "/v1/refunds", "refunds.create", refunds::create),
+    (GET, "/v1/refunds", "refunds.list", refunds::list),
+    (GET, "/v1/refunds/{id}", "refunds.retrieve", refunds::retrieve),
+    (GET, "/v1/charges", "charges.list", charges::list),
+    (GET, "/v1/charges/{id}", "charges.retrieve", charges::retrieve),
+    (GET, "/v1/disputes", "disputes.list", disputes::list),
+    (GET, "/v1/disputes/{id}", "disputes.retrieve", disputes::retrieve),
+    (GET, "/v1/events", "events.list", events::list),
+    (GET, "/v1/events/{id}", "events.retrieve", events::retrieve),
+    (GET, "/v1/account", "account.retrieve", account::retrieve),
+    (GET, "/v1/balance", "balance.retrieve", account::balance),
+    (POST, "/v1/webhook_endpoints", "webhook_endpoints.create", webhook_endpoints::create),
+    (GET, "/v1/webhook_endpoints", "webhook_endpoints.list", webhook_endpoints::list),
+    (GET, "/v1/webhook_endpoints/{id}", "webhook_endpoints.retrieve", webhook_endpoints::retrieve),
+    (POST, "/v1/webhook_endpoints/{id}", "webhook_endpoints.update", webhook_endpoints::update),
+    (DELETE, "/v1/webhook_endpoints/{id}", "webhook_endpoints.delete", webhook_endpoints::delete),
+];
 
 /// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<Stripe>) -> Router {
-    let call = endpoint::<Stripe>;
-    let intent = "/v1/payment_intents/{id}";
-    let endpoint = "/v1/webhook_endpoints/{id}";
-    let domain = "/v1/payment_method_domains/{id}";
-    Router::new()
-        .route("/v1/payment_intents", call(POST, "payment_intents.create", intents::create))
-        .route("/v1/payment_intents", call(GET, "payment_intents.list", intents::list))
-        .route(intent, call(POST, "payment_intents.update", intents::update))
-        .route(intent, call(GET, "payment_intents.retrieve", intents::retrieve))
-        .route(&format!("{intent}/confirm"), call(POST, "payment_intents.confirm", intents::confirm))
-        .route(&format!("{intent}/cancel"), call(POST, "payment_intents.cancel", intents::cancel))
-        .route(&format!("{intent}/capture"), call(POST, "payment_intents.capture", intents::capture))
-        .route("/v1/accounts/{id}", call(GET, "accounts.retrieve", account::retrieve_by_id))
-        .route("/v1/payment_method_domains", call(POST, "payment_method_domains.create", domains::create))
-        .route("/v1/payment_method_domains", call(GET, "payment_method_domains.list", domains::list))
-        .route(domain, call(GET, "payment_method_domains.retrieve", domains::retrieve))
-        .route(
-            &format!("{domain}/validate"),
-            call(POST, "payment_method_domains.validate", domains::retrieve),
-        )
-        .route("/v1/payment_methods", call(POST, "payment_methods.create", methods::create))
-        .route("/v1/checkout/sessions", call(POST, "checkout.sessions.create", sessions::create))
-        .route("/v1/checkout/sessions", call(GET, "checkout.sessions.list", sessions::list))
-        .route("/v1/checkout/sessions/{id}", call(GET, "checkout.sessions.retrieve", sessions::retrieve))
-        .route("/v1/checkout/sessions/{id}/expire", call(POST, "checkout.sessions.expire", sessions::expire))
-        .route("/v1/refunds", call(POST, "refunds.create", refunds::create))
-        .route("/v1/refunds", call(GET, "refunds.list", refunds::list))
-        .route("/v1/refunds/{id}", call(GET, "refunds.retrieve", refunds::retrieve))
-        .route("/v1/charges", call(GET, "charges.list", charges::list))
-        .route("/v1/charges/{id}", call(GET, "charges.retrieve", charges::retrieve))
-        .route("/v1/disputes", call(GET, "disputes.list", disputes::list))
-        .route("/v1/disputes/{id}", call(GET, "disputes.retrieve", disputes::retrieve))
-        .route("/v1/events", call(GET, "events.list", events::list))
-        .route("/v1/events/{id}", call(GET, "events.retrieve", events::retrieve))
-        .route("/v1/account", call(GET, "account.retrieve", account::retrieve))
-        .route("/v1/balance", call(GET, "balance.retrieve", account::balance))
-        .route("/v1/webhook_endpoints", call(POST, "webhook_endpoints.create", webhook_endpoints::create))
-        .route("/v1/webhook_endpoints", call(GET, "webhook_endpoints.list", webhook_endpoints::list))
-        .route(endpoint, call(GET, "webhook_endpoints.retrieve", webhook_endpoints::retrieve))
-        .route(endpoint, call(POST, "webhook_endpoints.update", webhook_endpoints::update))
-        .route(endpoint, call(DELETE, "webhook_endpoints.delete", webhook_endpoints::delete))
+    routes(&ROUTES)
         .merge(browser::routes())
         .fallback(unrecognized)
         .layer(middleware::from_fn(allow_any_origin))
@@ -93,5 +108,5 @@ pub(crate) fn router(api: Api<Stripe>) -> Router {
 
 async fn unrecognized(request: Request) -> Response {
     let message = format!("Unrecognized request URL ({}: {}).", request.method(), request.uri().path());
-    refuse(&StripeError { status: http::StatusCode::NOT_FOUND, ..StripeError::invalid(message) })
+    refuse(&Error { status: http::StatusCode::NOT_FOUND, ..Error::invalid(message) })
 }

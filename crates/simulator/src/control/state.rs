@@ -1,13 +1,10 @@
 //! What was accepted, for tests that ask whether a customer was charged at most once.
 
+use crate::{call_handler::json_response, collection::Class, providers::Providers};
 use axum::extract::{Request, State};
 use axum::response::Response;
 use http::StatusCode;
 use serde_json::{Value, json};
-
-use crate::call_handler::json_response;
-use crate::collection::Class;
-use crate::providers::Providers;
 
 /// How many objects of each kind are shown unless `?limit=` asks for more or fewer.
 const SHOWN: usize = 1_000;

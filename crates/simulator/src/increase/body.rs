@@ -1,8 +1,6 @@
 //! Reading JSON bodies field by field, with the provider's own complaints.
 
-use serde_json::{Map, Value};
-
-use super::error::IncreaseError;
+use super::prelude::*;
 use crate::query::is_listed;
 
 /// Which characters a text may have.
@@ -46,12 +44,12 @@ impl<'a> Fields<'a> {
         format!("{}{field}", self.path)
     }
 
-    pub(super) fn invalid(&self, field: &str, message: impl Into<String>) -> IncreaseError {
-        IncreaseError::invalid(&self.name(field), message)
+    pub(super) fn invalid(&self, field: &str, message: impl Into<String>) -> Error {
+        Error::invalid(&self.name(field), message)
     }
 
     /// Refuses fields the endpoint does not know; the names it knows are separated by spaces.
-    pub(super) fn allow(&self, known: &[&str]) -> Result<(), IncreaseError> {
+    pub(super) fn allow(&self, known: &[&str]) -> Answer<()> {
         match self.fields.keys().find(|field| !is_listed(field, known)) {
             Some(field) => Err(self.invalid(field, "is not a known parameter")),
             None => Ok(()),
@@ -66,17 +64,12 @@ impl<'a> Fields<'a> {
         self.value(field).is_some()
     }
 
-    pub(super) fn missing(&self, field: &str) -> IncreaseError {
+    pub(super) fn missing(&self, field: &str) -> Error {
         self.invalid(field, "is required")
     }
 
     /// A text of one to `length_max` characters.
-    pub(super) fn text(
-        &self,
-        field: &str,
-        length_max: usize,
-        letters: Letters,
-    ) -> Result<Option<String>, IncreaseError> {
+    pub(super) fn text(&self, field: &str, length_max: usize, letters: Letters) -> Answer<Option<String>> {
         let Some(value) = self.value(field) else { return Ok(None) };
         let text = value.as_str().ok_or_else(|| self.invalid(field, "must be a string"))?;
         let length = text.chars().count();
@@ -89,44 +82,36 @@ impl<'a> Fields<'a> {
         Ok(Some(text.to_owned()))
     }
 
-    pub(super) fn required(
-        &self,
-        field: &str,
-        length_max: usize,
-        letters: Letters,
-    ) -> Result<String, IncreaseError> {
+    pub(super) fn required(&self, field: &str, length_max: usize, letters: Letters) -> Answer<String> {
         self.text(field, length_max, letters)?.ok_or_else(|| self.missing(field))
     }
 
-    pub(super) fn integer(&self, field: &str) -> Result<i64, IncreaseError> {
+    pub(super) fn integer(&self, field: &str) -> Answer<i64> {
         let value = self.value(field).ok_or_else(|| self.missing(field))?;
         value.as_i64().ok_or_else(|| self.invalid(field, "must be an integer"))
     }
 
-    pub(super) fn boolean(&self, field: &str) -> Result<bool, IncreaseError> {
+    pub(super) fn boolean(&self, field: &str) -> Answer<bool> {
         let wrong = || self.invalid(field, "must be a boolean");
         self.value(field).map_or(Ok(false), |value| value.as_bool().ok_or_else(wrong))
     }
 
-    /// One of the words the provider knows.
-    pub(super) fn word(
-        &self,
-        field: &str,
-        words: &[&'static str],
-    ) -> Result<Option<&'static str>, IncreaseError> {
+    /// One of the words the provider knows, which are separated by spaces.
+    pub(super) fn word<'w>(&self, field: &str, words: &'w str) -> Answer<Option<&'w str>> {
         let Some(value) = self.value(field) else { return Ok(None) };
-        let word = words.iter().find(|word| value.as_str() == Some(**word)).copied();
-        word.map(Some).ok_or_else(|| self.invalid(field, format!("must be one of {}", words.join(", "))))
+        let word = words.split_whitespace().find(|word| value.as_str() == Some(word));
+        let all = || words.replace(' ', ", ");
+        word.map(Some).ok_or_else(|| self.invalid(field, format!("must be one of {}", all())))
     }
 
-    pub(super) fn object(&self, field: &str) -> Result<Option<Self>, IncreaseError> {
+    pub(super) fn object(&self, field: &str) -> Answer<Option<Self>> {
         let Some(value) = self.value(field) else { return Ok(None) };
         let fields = value.as_object().ok_or_else(|| self.invalid(field, "must be an object"))?;
         Ok(Some(Self { fields, path: format!("{}.", self.name(field)) }))
     }
 
     /// The objects of a list that must be there.
-    pub(super) fn objects(&self, field: &str) -> Result<Vec<Self>, IncreaseError> {
+    pub(super) fn objects(&self, field: &str) -> Answer<Vec<Self>> {
         let items = self.value(field).and_then(Value::as_array).ok_or_else(|| self.missing(field))?;
         let object = |(place, item): (usize, &'a Value)| {
             let path = format!("{}[{place}].", self.name(field));

@@ -1,21 +1,16 @@
 //! `/routing_numbers`, and the one account there is.
 
-use serde_json::{Value, json};
-
-use super::bank;
-use super::call::Call;
-use super::error::IncreaseError;
 use super::list::allow;
-use super::state::IncreaseState;
+use super::prelude::*;
 
 /// Since when the account exists.
 const LONG_AGO: &str = "2020-01-31T23:59:59Z";
 
-pub(super) fn routing_numbers(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+pub(super) fn routing_numbers(_: &mut State, call: &Call) -> Answer {
     allow(call, &["routing_number", "cursor", "limit"])?;
     let given = call.query.get("routing_number").filter(|given| given.len() == 9);
     let given = given.filter(|given| given.bytes().all(|byte| byte.is_ascii_digit()));
-    let number = given.ok_or_else(|| IncreaseError::invalid("routing_number", "must have nine digits"))?;
+    let number = given.ok_or_else(|| Error::invalid("routing_number", "must have nine digits"))?;
     let word = |supported: bool| if supported { "supported" } else { "not_supported" };
     let rows = bank::rails(number).map(|rails| {
         json!({
@@ -33,15 +28,15 @@ pub(super) fn routing_numbers(_: &mut IncreaseState, call: &Call) -> Result<Valu
 }
 
 /// Refuses an account that is not the one there is.
-pub(super) fn check_account(call: &Call, id: &str) -> Result<(), IncreaseError> {
+pub(super) fn check_account(call: &Call, id: &str) -> Answer<()> {
     let known = call.context.services.config.increase.account_id == id;
-    known.then_some(()).ok_or_else(|| IncreaseError::not_found("Account", id))
+    known.then_some(()).ok_or_else(|| Error::not_found("Account", id))
 }
 
 /// Refuses an account number that is not the one there is.
-pub(super) fn check_account_number(call: &Call, id: &str) -> Result<(), IncreaseError> {
+pub(super) fn check_account_number(call: &Call, id: &str) -> Answer<()> {
     let known = call.context.services.config.increase.account_number_id == id;
-    known.then_some(()).ok_or_else(|| IncreaseError::not_found("Account Number", id))
+    known.then_some(()).ok_or_else(|| Error::not_found("Account Number", id))
 }
 
 /// Accounts and numbers beside the ones that pay, which a careless configuration may name instead.
@@ -50,7 +45,7 @@ const OTHER_ACCOUNT: &str = "account_simulator_other";
 const DISABLED_NUMBER: &str = "account_number_simulator_disabled";
 const OTHER_NUMBER: &str = "account_number_simulator_other";
 
-pub(super) fn account(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+pub(super) fn account(_: &mut State, call: &Call) -> Answer {
     let is_closed = call.id == CLOSED_ACCOUNT;
     if !is_closed && call.id != OTHER_ACCOUNT {
         check_account(call, &call.id)?;
@@ -75,7 +70,7 @@ pub(super) fn account(_: &mut IncreaseState, call: &Call) -> Result<Value, Incre
     }))
 }
 
-pub(super) fn balance(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+pub(super) fn balance(state: &mut State, call: &Call) -> Answer {
     check_account(call, &call.id)?;
     Ok(json!({
         "account_id": call.id,
@@ -86,7 +81,7 @@ pub(super) fn balance(state: &mut IncreaseState, call: &Call) -> Result<Value, I
     }))
 }
 
-pub(super) fn account_number(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+pub(super) fn account_number(_: &mut State, call: &Call) -> Answer {
     let own = call.context.services.config.increase.account_id.as_str();
     let (account, status) = match call.id.as_str() {
         DISABLED_NUMBER => (own, "disabled"),

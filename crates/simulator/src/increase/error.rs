@@ -1,20 +1,21 @@
 //! Errors as the Increase API writes them.
 
-use http::StatusCode;
-use serde_json::{Value, json};
-
+use super::prelude::*;
 use crate::api::{ApiError, Refusal};
 
 /// A refusal: a problem with a type of its own, and what some types add to it.
 #[derive(Debug, Clone)]
-pub(crate) struct IncreaseError {
+pub(crate) struct Error {
     status: StatusCode,
     kind: String,
     detail: String,
     extra: Option<Box<(&'static str, Value)>>,
 }
 
-impl IncreaseError {
+/// What most functions answer.
+pub(super) type Answer<T = Value> = Result<T, Error>;
+
+impl Error {
     pub(super) fn new(kind: &str, detail: impl Into<String>) -> Self {
         Self { status: status_of(kind), kind: kind.to_owned(), detail: detail.into(), extra: None }
     }
@@ -49,7 +50,7 @@ impl IncreaseError {
     }
 }
 
-impl ApiError for IncreaseError {
+impl ApiError for Error {
     fn refusal(&self) -> Refusal {
         let mut body = json!({
             "type": self.kind,

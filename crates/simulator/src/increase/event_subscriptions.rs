@@ -1,15 +1,7 @@
 //! `/event_subscriptions`. The secret is the caller's choice and is never shown.
 
-use serde_json::{Value, json};
-
-use super::body::{Fields, Letters};
-use super::call::Call;
-use super::error::IncreaseError;
-use super::list::{self, Known};
-use super::state::IncreaseState;
-use crate::collection::Collection;
-use crate::config::{WebhookTarget, Wire};
-use crate::webhooks::Endpoint;
+use super::prelude::*;
+use crate::{config::WebhookTarget, webhooks::Endpoint};
 
 fn shown(endpoint: &Endpoint) -> Value {
     let selected = (!endpoint.target.events.is_empty()).then(|| {
@@ -33,12 +25,12 @@ fn shown(endpoint: &Endpoint) -> Value {
     })
 }
 
-fn find(call: &Call) -> Result<Endpoint, IncreaseError> {
+fn find(call: &Call) -> Answer<Endpoint> {
     let found = call.context.services.endpoints(Wire::Increase).into_iter().find(|known| known.id == call.id);
-    found.ok_or_else(|| IncreaseError::not_found("Event Subscription", &call.id))
+    found.ok_or_else(|| Error::not_found("Event Subscription", &call.id))
 }
 
-pub(super) fn create(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+pub(super) fn create(_: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&["url shared_secret selected_event_categories status oauth_connection_id"])?;
     let url = fields.required("url", 2_000, Letters::Printable)?;
@@ -56,14 +48,14 @@ pub(super) fn create(_: &mut IncreaseState, call: &Call) -> Result<Value, Increa
     let target = WebhookTarget { wire: Wire::Increase, url, secret, events };
     let mut endpoint = Endpoint::new(&services.ids, target);
     endpoint.idempotency_key.clone_from(&call.key);
-    endpoint.is_enabled = fields.word("status", &["active", "disabled"])? != Some("disabled");
+    endpoint.is_enabled = fields.word("status", "active disabled")? != Some("disabled");
     if !services.add_endpoint(endpoint.clone()) {
-        return Err(IncreaseError::conflict("There are too many event subscriptions."));
+        return Err(Error::conflict("There are too many event subscriptions."));
     }
     Ok(shown(&endpoint))
 }
 
-pub(super) fn list(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+pub(super) fn list(_: &mut State, call: &Call) -> Answer {
     let endpoints = call.context.services.endpoints(Wire::Increase);
     let mut collection = Collection::new(endpoints.len());
     for endpoint in endpoints {
@@ -76,18 +68,18 @@ pub(super) fn list(_: &mut IncreaseState, call: &Call) -> Result<Value, Increase
     })
 }
 
-pub(super) fn retrieve(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+pub(super) fn retrieve(_: &mut State, call: &Call) -> Answer {
     find(call).map(|found| shown(&found))
 }
 
-pub(super) fn update(_: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
+pub(super) fn update(_: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&["status"])?;
     let mut endpoint = find(call)?;
     if endpoint.is_deleted {
-        return Err(IncreaseError::conflict("The event subscription is deleted."));
+        return Err(Error::conflict("The event subscription is deleted."));
     }
-    match fields.word("status", &["active", "disabled", "deleted"])? {
+    match fields.word("status", "active disabled deleted")? {
         Some("active") => endpoint.is_enabled = true,
         Some("disabled") => endpoint.is_enabled = false,
         Some(_) => (endpoint.is_enabled, endpoint.is_deleted) = (false, true),

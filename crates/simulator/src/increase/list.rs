@@ -1,10 +1,6 @@
 //! Lists: by cursor, with bounds on when objects were created.
 
-use serde_json::{Value, json};
-
-use super::call::Call;
-use super::error::IncreaseError;
-use crate::collection::{Collection, Kept};
+use super::prelude::*;
 
 const COMMON: &str =
     "cursor limit created_at.after created_at.before created_at.on_or_after created_at.on_or_before";
@@ -27,12 +23,12 @@ pub(super) fn page<T: Kept>(
     known: Known,
     oldest_first: bool,
     row: impl Fn(&T) -> Option<Row>,
-) -> Result<Value, IncreaseError> {
+) -> Answer {
     allow(call, &[COMMON, known.parameters])?;
     let limit = call.query.limit();
-    let limit = limit.ok_or_else(|| IncreaseError::invalid("limit", "must be between 1 and 100"))?;
+    let limit = limit.ok_or_else(|| Error::invalid("limit", "must be between 1 and 100"))?;
     let bounds = Bounds::of(call)?;
-    let gone = || IncreaseError::invalid("cursor", "is not a cursor of this list");
+    let gone = || Error::invalid("cursor", "is not a cursor of this list");
     let label = known.label.and_then(|name| call.query.get(name));
     let fitting = |object: &T| row(object).filter(|(_, created, _)| bounds.hold(created));
     let (found, has_more) =
@@ -43,9 +39,9 @@ pub(super) fn page<T: Kept>(
 }
 
 /// Refuses query parameters the endpoint does not know.
-pub(super) fn allow(call: &Call, known: &[&str]) -> Result<(), IncreaseError> {
+pub(super) fn allow(call: &Call, known: &[&str]) -> Answer<()> {
     match call.query.unknown(known) {
-        Some(unknown) => Err(IncreaseError::invalid(unknown, "is not a known parameter")),
+        Some(unknown) => Err(Error::invalid(unknown, "is not a known parameter")),
         None => Ok(()),
     }
 }
@@ -53,9 +49,9 @@ pub(super) fn allow(call: &Call, known: &[&str]) -> Result<(), IncreaseError> {
 struct Bounds([Option<jiff::Timestamp>; 4]);
 
 impl Bounds {
-    fn of(call: &Call) -> Result<Self, IncreaseError> {
+    fn of(call: &Call) -> Answer<Self> {
         let time = |name: &str| {
-            let refuse = |_| IncreaseError::invalid(name, "must be an ISO 8601 time");
+            let refuse = |_| Error::invalid(name, "must be an ISO 8601 time");
             call.query.time(name).map_err(refuse)
         };
         Ok(Self([

@@ -1,59 +1,23 @@
 //! What the Increase API remembers.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
-use tokio::time::{Duration, Instant};
-
-use super::error::IncreaseError;
-use super::objects::{Ach, Event, FedNow, Rail, Rtp, Transfer};
-use crate::api::ApiState;
-use crate::calendar;
-use crate::collection::Collection;
-use crate::config::Config;
-use crate::services::Services;
-use crate::webhooks::WebhookEvent;
-
-/// The longest a transfer can be told to wait for its settlement, so that its time can always be named.
-const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
+use super::events::Event;
+use super::prelude::*;
+use crate::{api::ApiState, config::Config, due::Due, webhooks::WebhookEvent};
 
 /// Everything on the wire, by kind.
 #[derive(Debug)]
-pub(crate) struct IncreaseState {
-    pub(crate) ach: Collection<Transfer<Ach>>,
-    pub(crate) rtp: Collection<Transfer<Rtp>>,
-    pub(crate) fednow: Collection<Transfer<FedNow>>,
+pub(crate) struct State {
+    pub(crate) ach: Collection<Transfer>,
+    pub(crate) rtp: Collection<Transfer>,
+    pub(crate) fednow: Collection<Transfer>,
     pub(super) events: Collection<Event>,
     /// Transfers that settle by themselves, by when.
-    pub(super) due: BTreeSet<(Instant, String)>,
+    pub(super) due: Due,
     /// What can be spent: transfers on their way count as gone.
     pub(super) available: i64,
     /// What is there: only transfers that were sent are gone.
     pub(super) current: i64,
     outbox: Vec<WebhookEvent>,
-}
-
-/// A rail whose transfers are remembered here.
-pub(super) trait StoredRail: Rail {
-    fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>>;
-}
-
-impl StoredRail for Ach {
-    fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>> {
-        &mut state.ach
-    }
-}
-
-impl StoredRail for Rtp {
-    fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>> {
-        &mut state.rtp
-    }
-}
-
-impl StoredRail for FedNow {
-    fn transfers(state: &mut IncreaseState) -> &mut Collection<Transfer<Self>> {
-        &mut state.fednow
-    }
 }
 
 /// What a change happens in.
@@ -80,15 +44,16 @@ impl Context {
     }
 }
 
-impl ApiState for IncreaseState {
+impl ApiState for State {
     fn new(config: &Config) -> Self {
         let objects_max = config.objects_max;
         Self {
             ach: Collection::new(objects_max),
             rtp: Collection::new(objects_max),
             fednow: Collection::new(objects_max),
-            events: Collection::new(objects_max),
-            due: BTreeSet::new(),
+            // They are small, and there are several to a transfer.
+            events: Collection::new(objects_max.saturating_mul(4)),
+            due: Due::default(),
             available: config.increase.balance,
             current: config.increase.balance,
             outbox: Vec::new(),
@@ -100,15 +65,23 @@ impl ApiState for IncreaseState {
     }
 }
 
-impl IncreaseState {
-    pub(super) fn find<R: StoredRail>(&mut self, id: &str) -> Result<Transfer<R>, IncreaseError> {
-        R::transfers(self).get_owned(id).ok_or_else(|| IncreaseError::not_found(R::NAME, id))
+impl State {
+    pub(super) fn transfers(&mut self, rail: &Rail) -> &mut Collection<Transfer> {
+        match rail.kind {
+            "ach_transfer" => &mut self.ach,
+            "fednow_transfer" => &mut self.fednow,
+            _ => &mut self.rtp,
+        }
+    }
+
+    pub(super) fn find(&mut self, rail: &Rail, id: &str) -> Answer<Transfer> {
+        self.transfers(rail).get_owned(id).ok_or_else(|| Error::not_found(rail.name, id))
     }
 
     /// Keeps a transfer that is new or has changed, and says so. `what` is `created` or `updated`.
-    pub(super) fn keep<R: StoredRail>(&mut self, context: &Context, what: &str, transfer: &Transfer<R>) {
-        R::transfers(self).put(&transfer.id, transfer.clone());
-        self.emit(context, R::TYPE, what, &transfer.id);
+    pub(super) fn keep(&mut self, context: &Context, what: &str, transfer: &Transfer) {
+        self.transfers(transfer.rail).put(&transfer.id, transfer.clone());
+        self.emit(context, transfer.rail.kind, what, &transfer.id);
     }
 
     /// Records an event, to be sent once the change is complete.
@@ -130,23 +103,11 @@ impl IncreaseState {
         self.events.put(&event.id.clone(), event);
     }
 
-    /// Where transfers settle by themselves, names the time of this one.
-    pub(super) fn settle_later(&mut self, context: &Context, id: &str) {
-        if let Some(after) = context.services.config.ach_settles_after_ms {
-            let after = Duration::from_millis(after).min(SETTLES_AFTER_MAX);
-            self.due.insert((Instant::now() + after, id.to_owned()));
-            // Beyond this many, the one due first belongs to a transfer that was dropped as the oldest.
-            while self.due.len() > context.services.config.objects_max.saturating_mul(2) {
-                self.due.pop_first();
-            }
-        }
-    }
-
     /// Sets money aside for a transfer, if there is enough. A debit brings nothing before it is sent.
-    pub(super) fn set_aside(&mut self, amount: i64) -> Result<(), IncreaseError> {
+    pub(super) fn set_aside(&mut self, amount: i64) -> Answer<()> {
         let amount = amount.max(0);
         if amount > self.available {
-            return Err(IncreaseError::conflict("There's an insufficient balance in the account."));
+            return Err(Error::conflict("There's an insufficient balance in the account."));
         }
         self.available -= amount;
         Ok(())

@@ -1,25 +1,185 @@
-//! What the endpoints of all rails' transfers do alike.
+//! Transfers on all rails: what they have in common, and what their endpoints do alike.
 
-use serde_json::Value;
+use super::bank::last_four;
+use super::prelude::*;
 
-use super::bank;
-use super::body::{Fields, Letters};
-use super::call::Call;
-use super::error::IncreaseError;
-use super::list::{self, Known};
-use super::objects::Transfer;
-use super::state::{IncreaseState, StoredRail};
+/// How money travels.
+#[derive(Debug)]
+pub(crate) struct Rail {
+    /// The type of its transfers on the wire, and the beginning of their ids.
+    pub(super) kind: &'static str,
+    /// What a transfer is called in messages.
+    pub(super) name: &'static str,
+    /// The status of a transfer that is about to be sent.
+    pub(super) queued: &'static str,
+    /// Which fields of the others its transfers do not show.
+    hidden: &'static str,
+    /// Which of its own fields the control interface shows.
+    summary: &'static str,
+}
 
-const FILTERS: &str = "account_id external_account_id idempotency_key status.in";
+pub(crate) static ACH: Rail = Rail {
+    kind: "ach_transfer",
+    name: "ACH Transfer",
+    queued: "pending_submission",
+    hidden: "",
+    summary: "funding individual_id individual_name company_name company_entry_description statement_descriptor \
+              standard_entry_class_code",
+};
 
-/// The account and routing number a transfer goes to.
-pub(super) fn destination(fields: &Fields<'_>, length_max: usize) -> Result<(String, String), IncreaseError> {
+pub(crate) static RTP: Rail = Rail {
+    kind: "real_time_payments_transfer",
+    name: "Real-Time Payments Transfer",
+    queued: "pending_submission",
+    hidden: "",
+    summary: "creditor_name debtor_name unstructured_remittance_information",
+};
+
+pub(crate) static FEDNOW: Rail = Rail {
+    kind: "fednow_transfer",
+    name: "FedNow Transfer",
+    queued: "pending_submitting",
+    hidden: "approval cancellation",
+    summary: "creditor_name debtor_name unstructured_remittance_information",
+};
+
+/// The rail of transfers that stand under this name in addresses and operations.
+pub(super) fn rail_of(plural: &str) -> Option<&'static Rail> {
+    [&ACH, &RTP, &FEDNOW].into_iter().find(|rail| plural.strip_suffix('s') == Some(rail.kind))
+}
+
+/// A transfer between our account and another.
+#[derive(Debug, Clone)]
+pub(crate) struct Transfer {
+    pub(super) rail: &'static Rail,
+    pub(super) id: String,
+    pub(super) status: &'static str,
+    account_id: String,
+    account_number: String,
+    routing_number: String,
+    /// Cents; positive pushes money out of our account.
+    pub(super) amount: i64,
+    created_at: String,
+    idempotency_key: Option<String>,
+    pending_transaction_id: String,
+    pub(super) transaction_id: Option<String>,
+    approved_at: Option<String>,
+    canceled_at: Option<String>,
+    pub(super) submission: Value,
+    pub(super) acknowledged_at: Option<String>,
+    /// What transfers of its rail alone have, as it is shown.
+    pub(super) own: Value,
+}
+
+impl Kept for Transfer {
+    fn label(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
+    }
+
+    fn class(&self) -> Class {
+        match self.status {
+            "returned" => Class::Returned,
+            "rejected" | "reviewing_rejected" | "canceled" => Class::Closed,
+            "complete" => Class::Done,
+            _ if self.is_settled() => Class::Done,
+            _ => Class::Open,
+        }
+    }
+}
+
+impl Transfer {
+    /// Whether the money arrived. The status of an ACH transfer does not say so, and a return takes it back.
+    fn is_settled(&self) -> bool {
+        self.status == "submitted" && self.own.get("settlement").is_some_and(|settled| !settled.is_null())
+    }
+
+    pub(super) fn set(&mut self, field: &str, value: Value) {
+        if let Some(fields) = self.own.as_object_mut() {
+            fields.insert(field.to_owned(), value);
+        }
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let by = |done: &str, who: &str, time: &Option<String>| {
+            time.as_ref().map(|time| json!({ done: time, who: null }))
+        };
+        let mut shown = json!({
+            "account_id": self.account_id,
+            "account_number": self.account_number,
+            "acknowledgement": self.acknowledged_at.as_ref().map(|time| json!({ "acknowledged_at": time })),
+            "amount": self.amount,
+            "approval": by("approved_at", "approved_by", &self.approved_at),
+            "cancellation": by("canceled_at", "canceled_by", &self.canceled_at),
+            "created_at": self.created_at,
+            "created_by": { "category": "api_key", "api_key": { "description": "Simulator" } },
+            "currency": "USD",
+            "external_account_id": null,
+            "id": self.id,
+            "idempotency_key": self.idempotency_key,
+            "pending_transaction_id": self.pending_transaction_id,
+            "routing_number": self.routing_number,
+            "status": self.status,
+            "submission": self.submission,
+            "transaction_id": self.transaction_id,
+            "type": self.rail.kind,
+        });
+        if let (Value::Object(fields), Value::Object(own)) = (&mut shown, &self.own) {
+            fields.extend(own.clone());
+            fields.retain(|name, _| !is_listed(name, &[self.rail.hidden]));
+            fields.sort_keys();
+        }
+        shown
+    }
+
+    /// What the control interface shows: enough to tell transfers apart, and no account number.
+    pub(crate) fn summary(&self) -> Value {
+        let own = |path: &str| self.own.pointer(path).cloned().unwrap_or_default();
+        let common = json!({
+            "id": self.id,
+            "amount": self.amount,
+            "currency": "USD",
+            "status": self.status,
+            "idempotency_key": self.idempotency_key,
+            "account_number_last4": last_four(&self.account_number),
+            "routing_number": self.routing_number,
+            "settled": self.is_settled(),
+            "return_reason_code": own("/return/return_reason_code"),
+            "reject_reason_code": own("/rejection/reject_reason_code"),
+            "settlement_schedule": own("/preferred_effective_date/settlement_schedule"),
+        });
+        let names = self.rail.summary.split_whitespace();
+        with(common, names.map(|name| (name, self.own.get(name).cloned().unwrap_or_default())))
+    }
+
+    /// Refuses a step the transfer's status does not allow.
+    pub(super) fn must_be(&self, statuses: &[&str]) -> Answer<()> {
+        if statuses.contains(&self.status) {
+            return Ok(());
+        }
+        let (name, wanted) = (self.rail.name, statuses.join(" or "));
+        let detail = format!("The {name} must have a status of {wanted}; it is {}.", self.status);
+        Err(Error::conflict(detail))
+    }
+}
+
+/// What a transfer is created from.
+pub(super) struct NewTransfer {
+    pub(super) account_id: String,
+    /// The account and routing number it goes to.
+    pub(super) destination: (String, String),
+    pub(super) amount: i64,
+    pub(super) require_approval: bool,
+    pub(super) own: Value,
+}
+
+/// The account and routing number a transfer goes to, at a bank that takes part in the rail.
+pub(super) fn destination(fields: &Fields<'_>, length_max: usize) -> Answer<(String, String)> {
     if let Some(id) = fields.text("external_account_id", 200, Letters::Any)? {
         if fields.has("account_number") || fields.has("routing_number") || fields.has("funding") {
             let message = "cannot be given together with account_number, routing_number or funding";
             return Err(fields.invalid("external_account_id", message));
         }
-        return Err(IncreaseError::not_found("External Account", &id));
+        return Err(Error::not_found("External Account", &id));
     }
     let account_number = fields.required("account_number", length_max, Letters::Alphanumeric)?;
     let routing_number = fields.required("routing_number", 9, Letters::Digits)?;
@@ -29,32 +189,19 @@ pub(super) fn destination(fields: &Fields<'_>, length_max: usize) -> Result<(Str
     Ok((account_number, routing_number))
 }
 
-/// What a transfer is created from.
-pub(super) struct NewTransfer<R> {
-    pub(super) account_id: String,
-    pub(super) account_number: String,
-    pub(super) routing_number: String,
-    pub(super) amount: i64,
-    pub(super) require_approval: bool,
-    pub(super) on_rail: R,
-}
-
 /// Accepts a transfer whose fields were found good.
-pub(super) fn accept<R: StoredRail>(
-    state: &mut IncreaseState,
-    call: &Call,
-    new: NewTransfer<R>,
-) -> Result<Value, IncreaseError> {
-    let context = &call.context;
+pub(super) fn accept(state: &mut State, call: &Call, new: NewTransfer) -> Answer {
+    let (context, rail) = (&call.context, call.rail);
     state.set_aside(new.amount)?;
-    let NewTransfer { account_id, account_number, routing_number, amount, require_approval, on_rail } = new;
+    let (account_number, routing_number) = new.destination;
     let transfer = Transfer {
-        id: context.id(&format!("{}_", R::TYPE)),
-        status: if require_approval { "pending_approval" } else { R::QUEUED },
-        account_id,
+        rail,
+        id: context.id(&format!("{}_", rail.kind)),
+        status: if new.require_approval { "pending_approval" } else { rail.queued },
+        account_id: new.account_id,
         account_number,
         routing_number,
-        amount,
+        amount: new.amount,
         created_at: context.now.clone(),
         idempotency_key: call.key.clone(),
         pending_transaction_id: context.id("pending_transaction_"),
@@ -63,25 +210,23 @@ pub(super) fn accept<R: StoredRail>(
         canceled_at: None,
         submission: Value::Null,
         acknowledged_at: None,
-        on_rail,
+        own: new.own,
     };
     state.keep(context, "created", &transfer);
-    if !require_approval {
-        state.settle_later(context, &transfer.id);
+    if !new.require_approval {
+        state.due.add(&context.services, &transfer.id);
     }
     Ok(transfer.json())
 }
 
-pub(super) fn retrieve<R: StoredRail>(
-    state: &mut IncreaseState,
-    call: &Call,
-) -> Result<Value, IncreaseError> {
-    state.find::<R>(&call.id).map(|transfer| transfer.json())
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
+    state.find(call.rail, &call.id).map(|transfer| transfer.json())
 }
 
-pub(super) fn list<R: StoredRail>(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
-    let known = Known { parameters: FILTERS, label: Some("idempotency_key") };
-    list::page(R::transfers(state), call, known, false, |transfer| {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
+    let parameters = "account_id external_account_id idempotency_key status.in";
+    let known = Known { parameters, label: Some("idempotency_key") };
+    list::page(state.transfers(call.rail), call, known, false, |transfer| {
         let fits = call.query.is("account_id", Some(&transfer.account_id))
             && call.query.is("external_account_id", None)
             && call.query.is("idempotency_key", transfer.idempotency_key.as_deref())
@@ -90,18 +235,18 @@ pub(super) fn list<R: StoredRail>(state: &mut IncreaseState, call: &Call) -> Res
     })
 }
 
-pub(super) fn approve<R: StoredRail>(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
-    let mut transfer = state.find::<R>(&call.id)?;
+pub(super) fn approve(state: &mut State, call: &Call) -> Answer {
+    let mut transfer = state.find(call.rail, &call.id)?;
     transfer.must_be(&["pending_approval"])?;
-    transfer.status = R::QUEUED;
+    transfer.status = call.rail.queued;
     transfer.approved_at = Some(call.context.now.clone());
     state.keep(&call.context, "updated", &transfer);
-    state.settle_later(&call.context, &transfer.id);
+    state.due.add(&call.context.services, &transfer.id);
     Ok(transfer.json())
 }
 
-pub(super) fn cancel<R: StoredRail>(state: &mut IncreaseState, call: &Call) -> Result<Value, IncreaseError> {
-    let mut transfer = state.find::<R>(&call.id)?;
+pub(super) fn cancel(state: &mut State, call: &Call) -> Answer {
+    let mut transfer = state.find(call.rail, &call.id)?;
     transfer.must_be(&["pending_approval"])?;
     transfer.status = "canceled";
     transfer.canceled_at = Some(call.context.now.clone());

@@ -1,8 +1,6 @@
 //! Reading JSON bodies field by field, with the provider's own complaints.
 
-use serde_json::{Map, Value};
-
-use super::error::ModernTreasuryError;
+use super::prelude::*;
 use crate::query::is_listed;
 
 /// An object of a request, and where in the request it stands.
@@ -21,16 +19,16 @@ impl<'a> Fields<'a> {
         format!("{}{field}", self.path)
     }
 
-    pub(super) fn invalid(&self, field: &str, message: impl Into<String>) -> ModernTreasuryError {
-        ModernTreasuryError::invalid(&self.name(field), message)
+    pub(super) fn invalid(&self, field: &str, message: impl Into<String>) -> Error {
+        Error::invalid(&self.name(field), message)
     }
 
-    pub(super) fn missing(&self, field: &str) -> ModernTreasuryError {
-        ModernTreasuryError::missing(&self.name(field))
+    pub(super) fn missing(&self, field: &str) -> Error {
+        Error::missing(&self.name(field))
     }
 
     /// Refuses fields the endpoint does not know; the names it knows are separated by spaces.
-    pub(super) fn allow(&self, known: &str) -> Result<(), ModernTreasuryError> {
+    pub(super) fn allow(&self, known: &str) -> Answer<()> {
         match self.fields.keys().find(|field| !is_listed(field, &[known])) {
             Some(field) => Err(self.invalid(field, "is not a known parameter")),
             None => Ok(()),
@@ -41,7 +39,7 @@ impl<'a> Fields<'a> {
         self.fields.get(field).filter(|value| !value.is_null())
     }
 
-    pub(super) fn text(&self, field: &str, length_max: usize) -> Result<Option<String>, ModernTreasuryError> {
+    pub(super) fn text(&self, field: &str, length_max: usize) -> Answer<Option<String>> {
         let Some(value) = self.value(field) else { return Ok(None) };
         let text = value.as_str().ok_or_else(|| self.invalid(field, "must be a string"))?;
         if text.chars().count() > length_max {
@@ -50,36 +48,32 @@ impl<'a> Fields<'a> {
         Ok(Some(text.to_owned()))
     }
 
-    pub(super) fn required(&self, field: &str, length_max: usize) -> Result<String, ModernTreasuryError> {
+    pub(super) fn required(&self, field: &str, length_max: usize) -> Answer<String> {
         let text = self.text(field, length_max)?.filter(|text| !text.is_empty());
         text.ok_or_else(|| self.missing(field))
     }
 
-    pub(super) fn amount(&self, field: &str) -> Result<u64, ModernTreasuryError> {
+    pub(super) fn amount(&self, field: &str) -> Answer<u64> {
         let value = self.value(field).ok_or_else(|| self.missing(field))?;
         let amount = value.as_u64().filter(|amount| *amount > 0);
         amount.ok_or_else(|| self.invalid(field, "must be an integer greater than 0"))
     }
 
     /// One of the words the provider knows.
-    pub(super) fn word(
-        &self,
-        field: &str,
-        words: &[&'static str],
-    ) -> Result<Option<&'static str>, ModernTreasuryError> {
+    pub(super) fn word(&self, field: &str, words: &[&'static str]) -> Answer<Option<&'static str>> {
         let Some(value) = self.value(field) else { return Ok(None) };
         let word = words.iter().find(|word| value.as_str() == Some(**word)).copied();
         word.map(Some).ok_or_else(|| self.invalid(field, format!("must be one of {}", words.join(", "))))
     }
 
-    pub(super) fn object(&self, field: &str) -> Result<Option<Self>, ModernTreasuryError> {
+    pub(super) fn object(&self, field: &str) -> Answer<Option<Self>> {
         let Some(value) = self.value(field) else { return Ok(None) };
         let fields = value.as_object().ok_or_else(|| self.invalid(field, "must be an object"))?;
         Ok(Some(Self { fields, path: format!("{}.", self.name(field)) }))
     }
 
     /// The first object of a list that must have one.
-    pub(super) fn first(&self, field: &str) -> Result<Self, ModernTreasuryError> {
+    pub(super) fn first(&self, field: &str) -> Answer<Self> {
         let first = self.value(field).and_then(Value::as_array).and_then(|items| items.first());
         let fields = first.and_then(Value::as_object).ok_or_else(|| self.missing(field))?;
         Ok(Self { fields, path: format!("{}[0].", self.name(field)) })

@@ -1,14 +1,11 @@
 //! One API call: how it is read and authenticated, and how this provider words what all can say.
 
-use data_encoding::BASE64;
-use http::{HeaderMap, Method, StatusCode, header};
-use serde_json::{Map, Value};
-
-use super::error::ModernTreasuryError;
-use super::state::{Context, ModernTreasuryState};
+use super::prelude::*;
 use crate::api::{Api, ApiRequest, Provider, ReadCall};
 use crate::config::Wire;
 use crate::query::Query;
+use data_encoding::BASE64;
+use http::{HeaderMap, Method, header};
 
 /// A call as its endpoint sees it.
 #[derive(Debug)]
@@ -39,14 +36,14 @@ fn api_key(api: &Api<ModernTreasury>, request: &ApiRequest) -> Option<String> {
 impl Provider for ModernTreasury {
     const WIRE: Wire = Wire::ModernTreasury;
     const KEY_KEPT_SECONDS: Option<i64> = Some(24 * 60 * 60);
-    type State = ModernTreasuryState;
+    type State = State;
     type Call = Call;
-    type Error = ModernTreasuryError;
+    type Error = Error;
 
-    fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Call>, ModernTreasuryError> {
-        let no_key = || ModernTreasuryError::new("invalid_key", "The API key is invalid.");
+    fn read(api: &Api<Self>, request: &ApiRequest) -> Answer<ReadCall<Call>> {
+        let no_key = || Error::new("invalid_key", "The API key is invalid.");
         let api_key = api_key(api, request).ok_or_else(no_key)?;
-        let malformed = || ModernTreasuryError::new("parameter_invalid", "The body is not a JSON object.");
+        let malformed = || Error::new("parameter_invalid", "The body is not a JSON object.");
         let body = request.json_fields().ok_or_else(malformed)?;
         let is_live = api_key.ends_with("_live");
         let context = Context::new(api.services(), is_live);
@@ -64,24 +61,24 @@ impl Provider for ModernTreasury {
 
     fn add_headers(_: &ApiRequest, _: Option<&str>, _: &mut HeaderMap) {}
 
-    fn server_error(status: StatusCode) -> ModernTreasuryError {
-        ModernTreasuryError::server(status)
+    fn server_error(status: StatusCode) -> Error {
+        Error::server(status)
     }
 
-    fn simulated_refusal(_: &str, code: Option<&str>) -> ModernTreasuryError {
-        ModernTreasuryError::new(code.unwrap_or("parameter_invalid"), "Rejected (simulated).")
+    fn simulated_refusal(_: &str, code: Option<&str>) -> Error {
+        Error::new(code.unwrap_or("parameter_invalid"), "Rejected (simulated).")
     }
 
-    fn rate_limited() -> ModernTreasuryError {
-        ModernTreasuryError::new("too_many_requests", "Too many requests (simulated).")
+    fn rate_limited() -> Error {
+        Error::new("too_many_requests", "Too many requests (simulated).")
     }
 
     /// Never asked: what is sent under a key is not compared.
-    fn key_reused(key: &str, _: Option<&str>) -> ModernTreasuryError {
+    fn key_reused(key: &str, _: Option<&str>) -> Error {
         Self::key_in_use(key)
     }
 
-    fn key_in_use(_: &str) -> ModernTreasuryError {
-        ModernTreasuryError::new("conflict", "A request with the same idempotency key is in progress.")
+    fn key_in_use(_: &str) -> Error {
+        Error::new("conflict", "A request with the same idempotency key is in progress.")
     }
 }

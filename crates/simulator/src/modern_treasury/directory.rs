@@ -1,10 +1,6 @@
 //! `/ping`, the internal accounts there are, and what banks take part in.
 
-use serde_json::{Value, json};
-
-use super::call::Call;
-use super::error::ModernTreasuryError;
-use super::state::ModernTreasuryState;
+use super::prelude::*;
 
 /// Since when the accounts exist.
 const LONG_AGO: &str = "2020-01-31T23:59:59Z";
@@ -14,17 +10,17 @@ const ACH_ACCOUNT: &str = "00000000-0000-4000-8000-00000000ac40";
 const CLOSED_ACCOUNT: &str = "00000000-0000-4000-8000-00000000c105";
 const EURO_ACCOUNT: &str = "00000000-0000-4000-8000-00000000e000";
 
-pub(super) fn ping(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+pub(super) fn ping(_: &mut State, call: &Call) -> Answer {
     match call.query.unknown(&[]) {
-        Some(unknown) => Err(ModernTreasuryError::invalid(unknown, "is not a known parameter")),
+        Some(unknown) => Err(Error::invalid(unknown, "is not a known parameter")),
         None => Ok(json!({ "ping": "pong" })),
     }
 }
 
 /// Refuses an account that does not pay.
-pub(super) fn account_exists(call: &Call, id: &str) -> Result<(), ModernTreasuryError> {
+pub(super) fn account_exists(call: &Call, id: &str) -> Answer<()> {
     let known = [&call.context.services.config.modern_treasury.account_id, ACH_ACCOUNT].contains(&id);
-    known.then_some(()).ok_or_else(|| ModernTreasuryError::not_found("Internal account"))
+    known.then_some(()).ok_or_else(|| Error::not_found("Internal account"))
 }
 
 /// What an account can originate.
@@ -35,7 +31,7 @@ pub(super) fn originates(id: &str) -> &'static [(&'static str, &'static str)] {
     }
 }
 
-pub(super) fn account(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+pub(super) fn account(_: &mut State, call: &Call) -> Answer {
     if ![CLOSED_ACCOUNT, EURO_ACCOUNT].contains(&call.id.as_str()) {
         account_exists(call, &call.id)?;
     }
@@ -93,14 +89,13 @@ pub(super) fn account(_: &mut ModernTreasuryState, call: &Call) -> Result<Value,
     }))
 }
 
-pub(super) fn routing_number(_: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
-    let number =
-        call.query.get("routing_number").ok_or_else(|| ModernTreasuryError::missing("routing_number"))?;
+pub(super) fn routing_number(_: &mut State, call: &Call) -> Answer {
+    let number = call.query.get("routing_number").ok_or_else(|| Error::missing("routing_number"))?;
     if call.query.get("routing_number_type") != Some("aba") {
-        return Err(ModernTreasuryError::invalid("routing_number_type", "must be aba"));
+        return Err(Error::invalid("routing_number_type", "must be aba"));
     }
     if !is_routing_number(number) {
-        return Err(ModernTreasuryError::invalid("routing_number", "is not a valid routing number"));
+        return Err(Error::invalid("routing_number", "is not a valid routing number"));
     }
     Ok(json!({
         "bank_address": null,

@@ -1,27 +1,21 @@
 //! What the organization's own people, the bank and the receiving banks would do, done by the control interface.
 
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-
-use super::error::ModernTreasuryError;
-use super::reversals::{answer, record_return};
+use super::prelude::*;
+use super::reversals::answer;
 use super::settle::{complete, fail, give_back, must_be, send};
-use super::state::{Context, ModernTreasuryState};
-use crate::services::Services;
 
 /// Where an order stands that was not handed to the bank yet.
 const WAITING: [&str; 4] = ["needs_approval", "approved", "held", "pending"];
 
 /// Does `action` to the payment order; `body` holds what the action takes.
 pub(crate) fn drive(
-    state: &mut ModernTreasuryState,
+    state: &mut State,
     services: &Arc<Services>,
     (kind, id, action): (&str, &str, &str),
     body: &Value,
-) -> Result<Value, ModernTreasuryError> {
+) -> Answer {
     if kind != "payment_orders" {
-        return Err(ModernTreasuryError::new("not_found", format!("There are no {kind}.")));
+        return Err(Error::new("not_found", format!("There are no {kind}.")));
     }
     let mut order = state.order(id)?;
     let context = Context::new(services, order.is_live);
@@ -65,10 +59,10 @@ pub(crate) fn drive(
             order.status = status;
             state.keep(&context, event, &mut order);
             if action == "release" {
-                state.settle_later(&context, id);
+                state.due.add(services, id);
             }
         }
-        _ => return Err(ModernTreasuryError::new("not_found", format!("There is no action {action}."))),
+        _ => return Err(Error::new("not_found", format!("There is no action {action}."))),
     }
     Ok(state.shown(&order))
 }

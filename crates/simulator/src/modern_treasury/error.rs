@@ -1,20 +1,21 @@
 //! Errors as the Modern Treasury API writes them.
 
-use http::StatusCode;
-use serde_json::json;
-
+use super::prelude::*;
 use crate::api::{ApiError, Refusal};
 
 /// A refusal: a code, a sentence, and the parameter it is about.
 #[derive(Debug, Clone)]
-pub(crate) struct ModernTreasuryError {
+pub(crate) struct Error {
     status: StatusCode,
     code: String,
     message: String,
     parameter: Option<String>,
 }
 
-impl ModernTreasuryError {
+/// What most functions answer.
+pub(super) type Answer<T = Value> = Result<T, Error>;
+
+impl Error {
     pub(super) fn new(code: &str, message: impl Into<String>) -> Self {
         let (status, code) = (status_of(code), code.to_owned());
         Self { status, code, message: message.into(), parameter: None }
@@ -40,7 +41,7 @@ impl ModernTreasuryError {
     }
 }
 
-impl ApiError for ModernTreasuryError {
+impl ApiError for Error {
     fn refusal(&self) -> Refusal {
         let mut errors = json!({ "code": self.code, "message": self.message });
         if let (Some(parameter), Some(fields)) = (&self.parameter, errors.as_object_mut()) {

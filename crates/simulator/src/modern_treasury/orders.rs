@@ -1,16 +1,139 @@
 //! `/payment_orders`.
 
-use std::borrow::Cow;
-
-use serde_json::{Map, Value};
-
-use super::body::Fields;
-use super::call::Call;
 use super::directory::{account_exists, is_routing_number, originates, payment_types};
-use super::error::ModernTreasuryError;
-use super::objects::PaymentOrder;
-use super::state::ModernTreasuryState;
-use crate::calendar;
+use super::prelude::*;
+
+/// Money on its way from an internal account to somebody's bank account.
+#[derive(Debug, Clone)]
+pub(crate) struct PaymentOrder {
+    pub(crate) id: String,
+    pub(crate) status: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) subtype: Option<&'static str>,
+    pub(crate) priority: &'static str,
+    pub(crate) direction: &'static str,
+    pub(crate) amount: u64,
+    pub(crate) currency: String,
+    pub(crate) originating_account_id: String,
+    pub(crate) receiving_account_id: String,
+    /// Not shown by the API; the account's number decides what becomes of the order.
+    pub(crate) account_number: String,
+    pub(crate) routing_number: String,
+    pub(crate) party_name: Option<String>,
+    pub(crate) party_type: Option<&'static str>,
+    pub(crate) external_id: Option<String>,
+    pub(crate) effective_date: String,
+    pub(crate) description: Option<String>,
+    pub(crate) statement_descriptor: Option<String>,
+    pub(crate) remittance_information: Option<String>,
+    pub(crate) originating_party_name: Option<String>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) vendor_failure_reason: Option<String>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) is_live: bool,
+    pub(crate) created_at: String,
+    pub(crate) updated_at: String,
+    /// How often it was kept; makes two deliveries about it differ.
+    pub(crate) revision: u64,
+}
+
+impl Kept for PaymentOrder {
+    fn label(&self) -> Option<&str> {
+        self.external_id.as_deref()
+    }
+
+    fn class(&self) -> Class {
+        match self.status {
+            "completed" => Class::Done,
+            "returned" => Class::Returned,
+            "failed" | "denied" | "cancelled" | "reversed" => Class::Closed,
+            _ => Class::Open,
+        }
+    }
+}
+
+impl PaymentOrder {
+    pub(crate) fn json(&self, current_return: Option<&Value>) -> Value {
+        json!({
+            "accounting": {},
+            "accounting_category_id": null,
+            "accounting_ledger_class_id": null,
+            "amount": self.amount,
+            "batch_id": null,
+            "charge_bearer": null,
+            "counterparty_id": null,
+            "created_at": self.created_at,
+            "currency": self.currency,
+            "current_hold": null,
+            "current_return": current_return,
+            "description": self.description,
+            "direction": self.direction,
+            "effective_date": self.effective_date,
+            "expires_at": null,
+            "external_id": self.external_id,
+            "foreign_exchange_contract": null,
+            "foreign_exchange_indicator": null,
+            "foreign_exchange_rate": null,
+            "id": self.id,
+            "ledger_transaction_id": null,
+            "live_mode": self.is_live,
+            "metadata": self.metadata,
+            "nsf_protected": false,
+            "object": "payment_order",
+            "originating_account_id": self.originating_account_id,
+            "originating_account_type": "internal_account",
+            "originating_party_address": null,
+            "originating_party_name": self.originating_party_name,
+            "priority": self.priority,
+            "process_after": null,
+            "purpose": null,
+            "receiving_account_id": self.receiving_account_id,
+            "receiving_account_type": "external_account",
+            "reconciliation_status": if self.status == "completed" { "reconciled" } else { "unreconciled" },
+            "reference_numbers": [],
+            "remittance_information": self.remittance_information,
+            "send_remittance_advice": null,
+            "statement_descriptor": self.statement_descriptor,
+            "status": self.status,
+            "subtype": self.subtype,
+            "transaction_ids": [],
+            "type": self.kind,
+            "ultimate_originating_account": null,
+            "ultimate_originating_account_id": null,
+            "ultimate_originating_account_type": null,
+            "ultimate_originating_party_identifier": null,
+            "ultimate_originating_party_name": null,
+            "ultimate_receiving_party_identifier": null,
+            "ultimate_receiving_party_name": self.party_name,
+            "updated_at": self.updated_at,
+            "vendor_attributes": null,
+            "vendor_failure_reason": self.vendor_failure_reason,
+        })
+    }
+
+    /// What the control interface shows: enough to tell orders apart, and no account number.
+    pub(crate) fn summary(&self) -> Value {
+        let kept = self.account_number.chars().count().saturating_sub(4);
+        json!({
+            "id": self.id,
+            "type": self.kind,
+            "subtype": self.subtype,
+            "priority": self.priority,
+            "amount": self.amount,
+            "currency": self.currency,
+            "status": self.status,
+            "external_id": self.external_id,
+            "idempotency_key": self.idempotency_key,
+            "account_number_last4": self.account_number.chars().skip(kept).collect::<String>(),
+            "routing_number": self.routing_number,
+            "party_name": self.party_name,
+            "party_type": self.party_type,
+            "statement_descriptor": self.statement_descriptor,
+            "remittance_information": self.remittance_information,
+            "originating_party_name": self.originating_party_name,
+        })
+    }
+}
 
 const EXTERNAL_ID_MAX: usize = 180;
 /// What an ACH entry has room for.
@@ -24,7 +147,7 @@ const RECEIVER: &str = "account_type party_type party_address name account_detai
 const FILTERS: &str = "after_cursor per_page type priority counterparty_id originating_account_id \
     transaction_id external_id status direction";
 
-pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(CREATE)?;
     let kind = fields.word("type", &["ach", "rtp"])?.ok_or_else(|| fields.missing("type"))?;
@@ -87,12 +210,12 @@ pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
         return Err(fields.invalid("external_id", "has already been taken"));
     }
     state.keep(&call.context, "created", &mut order);
-    state.settle_later(&call.context, &order.id);
+    state.due.add(&call.context.services, &order.id);
     Ok(state.shown(&order))
 }
 
 /// The account and routing number an order goes to.
-fn destination(receiver: &Fields<'_>, kind: &str) -> Result<(String, String), ModernTreasuryError> {
+fn destination(receiver: &Fields<'_>, kind: &str) -> Answer<(String, String)> {
     receiver.allow(RECEIVER)?;
     receiver.word("account_type", &["checking", "savings", "other", "loan", "general_ledger"])?;
     let account = receiver.first("account_details")?;
@@ -112,7 +235,7 @@ fn destination(receiver: &Fields<'_>, kind: &str) -> Result<(String, String), Mo
     Ok((account_number, routing_number))
 }
 
-fn metadata(fields: &Fields<'_>) -> Result<Map<String, Value>, ModernTreasuryError> {
+fn metadata(fields: &Fields<'_>) -> Answer<Map<String, Value>> {
     match fields.raw("metadata") {
         Value::Null => Ok(Map::new()),
         Value::Object(pairs) if pairs.values().all(Value::is_string) => Ok(pairs),
@@ -120,20 +243,19 @@ fn metadata(fields: &Fields<'_>) -> Result<Map<String, Value>, ModernTreasuryErr
     }
 }
 
-pub(super) fn retrieve(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     state.order(&call.id).map(|order| state.shown(&order))
 }
 
 /// Newest first, one page: what comes after it is not shown here.
-pub(super) fn list(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     if let Some(unknown) = call.query.unknown(&[FILTERS]) {
-        return Err(ModernTreasuryError::invalid(unknown, "is not a known parameter"));
+        return Err(Error::invalid(unknown, "is not a known parameter"));
     }
     let per_page = call.query.get("per_page").map_or(Some(25), |text| text.parse().ok());
     let per_page = per_page.filter(|rows| (1..=100).contains(rows));
-    let per_page =
-        per_page.ok_or_else(|| ModernTreasuryError::invalid("per_page", "must be between 1 and 100"))?;
-    let fits = |order: &Cow<'_, PaymentOrder>| {
+    let per_page = per_page.ok_or_else(|| Error::invalid("per_page", "must be between 1 and 100"))?;
+    let fits = |order: &&PaymentOrder| {
         call.query.is("external_id", order.external_id.as_deref())
             && call.query.is("status", Some(order.status))
             && call.query.is("type", Some(order.kind))
@@ -148,7 +270,7 @@ pub(super) fn list(state: &mut ModernTreasuryState, call: &Call) -> Result<Value
 }
 
 /// What a person does in the dashboard: approving, denying and canceling what has not been sent.
-pub(super) fn update(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+pub(super) fn update(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow("status metadata description")?;
     let mut order = state.order(&call.id)?;
@@ -160,7 +282,7 @@ pub(super) fn update(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
     };
     if !allowed {
         let message = format!("A payment order that is {} cannot be changed so.", order.status);
-        return Err(ModernTreasuryError::new("conflict", message));
+        return Err(Error::new("conflict", message));
     }
     if let Some(description) = fields.text("description", 1_000)? {
         order.description = Some(description);
@@ -170,7 +292,7 @@ pub(super) fn update(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
     }
     state.keep(&call.context, to.unwrap_or("updated"), &mut order);
     if to == Some("approved") {
-        state.settle_later(&call.context, &order.id);
+        state.due.add(&call.context.services, &order.id);
     }
     Ok(state.shown(&order))
 }

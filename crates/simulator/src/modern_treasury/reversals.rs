@@ -1,14 +1,61 @@
 //! Reversals of payment orders, and `/returns`.
 
-use std::borrow::Cow;
+use super::prelude::*;
 
-use serde_json::{Value, json};
+/// A request to the receiving bank to give an order's money back.
+#[derive(Debug, Clone)]
+pub(crate) struct Reversal {
+    pub(crate) id: String,
+    pub(crate) status: &'static str,
+    pub(crate) payment_order_id: String,
+    pub(crate) internal_account_id: String,
+    pub(crate) reason: &'static str,
+    pub(crate) is_live: bool,
+    pub(crate) created_at: String,
+    pub(crate) updated_at: String,
+}
 
-use super::body::Fields;
-use super::call::Call;
-use super::error::ModernTreasuryError;
-use super::objects::{PaymentOrder, Return, Reversal};
-use super::state::{Context, ModernTreasuryState};
+impl Kept for Reversal {
+    fn label(&self) -> Option<&str> {
+        Some(&self.payment_order_id)
+    }
+}
+
+impl Reversal {
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "created_at": self.created_at,
+            "id": self.id,
+            "internal_account_id": self.internal_account_id,
+            "ledger_transaction_id": null,
+            "live_mode": self.is_live,
+            "metadata": {},
+            "object": "reversal",
+            "payment_order_id": self.payment_order_id,
+            "reason": self.reason,
+            "reconciliation_status": if self.status == "completed" { "reconciled" } else { "unreconciled" },
+            "status": self.status,
+            "transaction_ids": [],
+            "updated_at": self.updated_at,
+        })
+    }
+}
+
+/// What a receiving bank sent back or wants corrected, as it is shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Return(pub(crate) Value);
+
+impl Return {
+    pub(crate) fn text(&self, field: &str) -> Option<&str> {
+        self.0.get(field).and_then(Value::as_str)
+    }
+}
+
+impl Kept for Return {
+    fn label(&self) -> Option<&str> {
+        self.text("returnable_id")
+    }
+}
 
 const REASONS: [&str; 5] = [
     "duplicate",
@@ -19,14 +66,14 @@ const REASONS: [&str; 5] = [
 ];
 
 /// Sends a reversal. The order is `reversed` from then on, whatever the receiving bank does with it.
-pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow("reason metadata")?;
     let reason = fields.word("reason", &REASONS)?.ok_or_else(|| fields.missing("reason"))?;
     let mut order = state.order(&call.id)?;
     if order.kind != "ach" || !["sent", "completed"].contains(&order.status) {
         let message = format!("A payment order that is {} cannot be reversed.", order.status);
-        return Err(ModernTreasuryError::new("parameter_invalid", message));
+        return Err(Error::new("parameter_invalid", message));
     }
     let context = &call.context;
     let reversal = Reversal {
@@ -46,7 +93,7 @@ pub(super) fn create(state: &mut ModernTreasuryState, call: &Call) -> Result<Val
     Ok(reversal.json())
 }
 
-pub(super) fn list(state: &mut ModernTreasuryState, call: &Call) -> Result<Value, ModernTreasuryError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     let order = state.order(&call.id)?;
     let all = state.reversals.labeled(Some(&order.id));
     let of_order = all.filter(|known| known.payment_order_id == order.id);
@@ -55,16 +102,16 @@ pub(super) fn list(state: &mut ModernTreasuryState, call: &Call) -> Result<Value
 
 /// The receiving bank answers an order's reversals.
 pub(super) fn answer(
-    state: &mut ModernTreasuryState,
+    state: &mut State,
     context: &Context,
     order: &PaymentOrder,
     status: &'static str,
-) -> Result<Value, ModernTreasuryError> {
+) -> Answer {
     let open = state.reversals.labeled(Some(&order.id)).find(|known| {
         known.payment_order_id == order.id && ["pending", "processing", "sent"].contains(&known.status)
     });
-    let Some(mut reversal) = open.map(Cow::into_owned) else {
-        return Err(ModernTreasuryError::new("conflict", "The payment order has no open reversal."));
+    let Some(mut reversal) = open.map(Clone::clone) else {
+        return Err(Error::new("conflict", "The payment order has no open reversal."));
     };
     reversal.status = status;
     reversal.updated_at.clone_from(&context.now);
@@ -75,7 +122,7 @@ pub(super) fn answer(
 
 /// What a receiving bank sends back, or wants corrected where `corrections` says what.
 pub(super) fn record_return(
-    state: &mut ModernTreasuryState,
+    state: &mut State,
     context: &Context,
     order: &PaymentOrder,
     code: &str,
@@ -115,27 +162,21 @@ pub(super) fn record_return(
     state.returns.put(&id, Return(shown));
 }
 
-pub(super) fn list_returns(
-    state: &mut ModernTreasuryState,
-    call: &Call,
-) -> Result<Value, ModernTreasuryError> {
+pub(super) fn list_returns(state: &mut State, call: &Call) -> Answer {
     let known = "after_cursor per_page internal_account_id counterparty_id returnable_id returnable_type";
     if let Some(unknown) = call.query.unknown(&[known]) {
-        return Err(ModernTreasuryError::invalid(unknown, "is not a known parameter"));
+        return Err(Error::invalid(unknown, "is not a known parameter"));
     }
-    let fits = |one: &Cow<'_, Return>| {
+    let fits = |one: &&Return| {
         ["returnable_id", "returnable_type", "internal_account_id"]
             .iter()
             .all(|name| call.query.is(name, one.text(name)))
     };
     let all = state.returns.labeled(call.query.get("returnable_id"));
-    Ok(all.filter(fits).take(25).map(|one| one.into_owned().0).collect())
+    Ok(all.filter(fits).take(25).map(|one| one.0.clone()).collect())
 }
 
-pub(super) fn retrieve_return(
-    state: &mut ModernTreasuryState,
-    call: &Call,
-) -> Result<Value, ModernTreasuryError> {
+pub(super) fn retrieve_return(state: &mut State, call: &Call) -> Answer {
     let found = state.returns.get_owned(&call.id);
-    found.map(|found| found.0).ok_or_else(|| ModernTreasuryError::not_found("Return"))
+    found.map(|found| found.0).ok_or_else(|| Error::not_found("Return"))
 }

@@ -1,34 +1,19 @@
 //! What the Modern Treasury API remembers.
 
-use std::borrow::Cow;
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
+use super::prelude::*;
+use super::reversals::{Return, Reversal};
+use crate::{api::ApiState, collection::Collection, config::Config, webhooks::WebhookEvent};
 use data_encoding::HEXLOWER;
-use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tokio::time::{Duration, Instant};
-
-use super::error::ModernTreasuryError;
-use super::objects::{PaymentOrder, Return, Reversal};
-use crate::api::ApiState;
-use crate::calendar;
-use crate::collection::Collection;
-use crate::config::Config;
-use crate::services::Services;
-use crate::webhooks::WebhookEvent;
-
-/// The longest an order can be told to wait for its end, so that its time can always be named.
-const SETTLES_AFTER_MAX: Duration = Duration::from_hours(24 * 365);
 
 /// Everything on the wire, by kind.
 #[derive(Debug)]
-pub(crate) struct ModernTreasuryState {
+pub(crate) struct State {
     pub(crate) orders: Collection<PaymentOrder>,
     pub(super) returns: Collection<Return>,
     pub(super) reversals: Collection<Reversal>,
     /// Orders that reach their end by themselves, by when.
-    pub(super) due: BTreeSet<(Instant, String)>,
+    pub(super) due: Due,
     outbox: Vec<WebhookEvent>,
 }
 
@@ -46,14 +31,14 @@ impl Context {
     }
 }
 
-impl ApiState for ModernTreasuryState {
+impl ApiState for State {
     fn new(config: &Config) -> Self {
         let objects_max = config.objects_max;
         Self {
             orders: Collection::new(objects_max),
             returns: Collection::new(objects_max),
             reversals: Collection::new(objects_max),
-            due: BTreeSet::new(),
+            due: Due::default(),
             outbox: Vec::new(),
         }
     }
@@ -63,17 +48,16 @@ impl ApiState for ModernTreasuryState {
     }
 }
 
-impl ModernTreasuryState {
-    pub(super) fn order(&self, id: &str) -> Result<PaymentOrder, ModernTreasuryError> {
-        self.orders.get_owned(id).ok_or_else(|| ModernTreasuryError::not_found("Payment order"))
+impl State {
+    pub(super) fn order(&self, id: &str) -> Answer<PaymentOrder> {
+        self.orders.get_owned(id).ok_or_else(|| Error::not_found("Payment order"))
     }
 
     /// The newest thing that was sent back for an order.
     fn return_of(&self, id: &str) -> Option<Value> {
-        let is_of = |one: &Cow<'_, Return>| {
-            one.text("returnable_id") == Some(id) && one.text("type") != Some("ach_noc")
-        };
-        self.returns.labeled(Some(id)).find(is_of).map(|found| found.into_owned().0)
+        let is_of =
+            |one: &&Return| one.text("returnable_id") == Some(id) && one.text("type") != Some("ach_noc");
+        self.returns.labeled(Some(id)).find(is_of).map(|found| found.0.clone())
     }
 
     /// An order as it is shown.
@@ -103,17 +87,5 @@ impl ModernTreasuryState {
         let event_id = HEXLOWER.encode(&Sha256::digest(body.as_bytes()));
         let (kind, body) = (format!("{topic}.{event}"), body.into());
         self.outbox.push(WebhookEvent { kind, event_id, body, is_connected: false });
-    }
-
-    /// Where orders reach their end by themselves, names the time of this one.
-    pub(super) fn settle_later(&mut self, context: &Context, id: &str) {
-        if let Some(after) = context.services.config.ach_settles_after_ms {
-            let after = Duration::from_millis(after).min(SETTLES_AFTER_MAX);
-            self.due.insert((Instant::now() + after, id.to_owned()));
-            // Beyond this many, the one due first belongs to an order that was dropped as the oldest.
-            while self.due.len() > context.services.config.objects_max.saturating_mul(2) {
-                self.due.pop_first();
-            }
-        }
     }
 }

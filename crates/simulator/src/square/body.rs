@@ -1,13 +1,10 @@
 //! Reading JSON bodies field by field, with the provider's own complaints.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
-
-use super::error::SquareError;
+use super::prelude::*;
 use crate::query::is_listed;
 
 /// An amount in minor units.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Money {
     pub(crate) amount: i64,
     pub(crate) currency: String,
@@ -40,12 +37,12 @@ impl<'a> Fields<'a> {
     }
 
     /// Refuses fields the endpoint does not know; the names it knows are separated by spaces.
-    pub(super) fn allow(&self, known: &[&str]) -> Result<(), SquareError> {
+    pub(super) fn allow(&self, known: &[&str]) -> Answer<()> {
         match self.fields.keys().find(|field| !is_listed(field, known)) {
             Some(field) => {
                 let name = self.name(field);
                 let detail = format!("The body parameter is not recognized: {name}");
-                Err(SquareError::invalid("UNKNOWN_BODY_PARAMETER", &name, detail))
+                Err(Error::invalid("UNKNOWN_BODY_PARAMETER", &name, detail))
             }
             None => Ok(()),
         }
@@ -55,12 +52,12 @@ impl<'a> Fields<'a> {
         self.fields.get(field).filter(|value| !value.is_null())
     }
 
-    fn wrong_type(&self, field: &str, code: &str, wanted: &str) -> SquareError {
+    fn wrong_type(&self, field: &str, code: &str, wanted: &str) -> Error {
         let name = self.name(field);
-        SquareError::invalid(code, &name, format!("Expected {wanted}: {name}"))
+        Error::invalid(code, &name, format!("Expected {wanted}: {name}"))
     }
 
-    pub(super) fn text(&self, field: &str, length_max: usize) -> Result<Option<&'a str>, SquareError> {
+    pub(super) fn text(&self, field: &str, length_max: usize) -> Answer<Option<&'a str>> {
         let Some(value) = self.value(field) else { return Ok(None) };
         let text =
             value.as_str().ok_or_else(|| self.wrong_type(field, "EXPECTED_STRING", "a string value"))?;
@@ -68,37 +65,37 @@ impl<'a> Fields<'a> {
         if text.len() > length_max {
             let name = self.name(field);
             let detail = format!("Field must not be greater than {length_max} in length");
-            return Err(SquareError::invalid("VALUE_TOO_LONG", &name, detail));
+            return Err(Error::invalid("VALUE_TOO_LONG", &name, detail));
         }
         Ok(Some(text))
     }
 
-    pub(super) fn required(&self, field: &str, length_max: usize) -> Result<&'a str, SquareError> {
-        let text = self.text(field, length_max)?.ok_or_else(|| SquareError::missing(&self.name(field)))?;
+    pub(super) fn required(&self, field: &str, length_max: usize) -> Answer<&'a str> {
+        let text = self.text(field, length_max)?.ok_or_else(|| Error::missing(&self.name(field)))?;
         if text.is_empty() {
             let detail = "Field must not be blank";
-            return Err(SquareError::invalid("VALUE_EMPTY", &self.name(field), detail));
+            return Err(Error::invalid("VALUE_EMPTY", &self.name(field), detail));
         }
         Ok(text)
     }
 
-    pub(super) fn owned(&self, field: &str, length_max: usize) -> Result<Option<String>, SquareError> {
+    pub(super) fn owned(&self, field: &str, length_max: usize) -> Answer<Option<String>> {
         Ok(self.text(field, length_max)?.map(str::to_owned))
     }
 
-    pub(super) fn boolean(&self, field: &str) -> Result<Option<bool>, SquareError> {
+    pub(super) fn boolean(&self, field: &str) -> Answer<Option<bool>> {
         let wrong = || self.wrong_type(field, "EXPECTED_BOOLEAN", "a boolean value");
         self.value(field).map(|value| value.as_bool().ok_or_else(wrong)).transpose()
     }
 
-    pub(super) fn object(&self, field: &str) -> Result<Option<Self>, SquareError> {
+    pub(super) fn object(&self, field: &str) -> Answer<Option<Self>> {
         let wrong = || self.wrong_type(field, "EXPECTED_OBJECT", "an object");
         let Some(value) = self.value(field) else { return Ok(None) };
         let fields = value.as_object().ok_or_else(wrong)?;
         Ok(Some(Self { fields, path: self.name(field) }))
     }
 
-    pub(super) fn objects(&self, field: &str) -> Result<Vec<Self>, SquareError> {
+    pub(super) fn objects(&self, field: &str) -> Answer<Vec<Self>> {
         let wrong = || self.wrong_type(field, "EXPECTED_ARRAY", "an array of objects");
         let Some(value) = self.value(field) else { return Ok(Vec::new()) };
         let items = value.as_array().ok_or_else(wrong)?.iter().enumerate();
@@ -114,26 +111,26 @@ impl<'a> Fields<'a> {
         self.value(field).cloned()
     }
 
-    pub(super) fn money(&self, field: &str) -> Result<Option<Money>, SquareError> {
+    pub(super) fn money(&self, field: &str) -> Answer<Option<Money>> {
         let Some(money) = self.object(field)? else { return Ok(None) };
         money.allow(&["amount", "currency"])?;
-        let amount = money.value("amount").ok_or_else(|| SquareError::missing(&money.name("amount")))?;
+        let amount = money.value("amount").ok_or_else(|| Error::missing(&money.name("amount")))?;
         let amount = amount
             .as_i64()
             .ok_or_else(|| money.wrong_type("amount", "EXPECTED_INTEGER", "an integer value"))?;
         let currency = money.required("currency", 3)?;
         if currency.len() != 3 || !currency.bytes().all(|byte| byte.is_ascii_uppercase()) {
             let detail = format!("`{currency}` is not a valid enum value");
-            return Err(SquareError::invalid("INVALID_ENUM_VALUE", &money.name("currency"), detail));
+            return Err(Error::invalid("INVALID_ENUM_VALUE", &money.name("currency"), detail));
         }
         if amount < 1 {
             let detail = "Amount must be at least 1";
-            return Err(SquareError::invalid("VALUE_TOO_LOW", &money.name("amount"), detail));
+            return Err(Error::invalid("VALUE_TOO_LOW", &money.name("amount"), detail));
         }
         Ok(Some(Money { amount, currency: currency.to_owned() }))
     }
 
-    pub(super) fn required_money(&self, field: &str) -> Result<Money, SquareError> {
-        self.money(field)?.ok_or_else(|| SquareError::missing(&self.name(field)))
+    pub(super) fn required_money(&self, field: &str) -> Answer<Money> {
+        self.money(field)?.ok_or_else(|| Error::missing(&self.name(field)))
     }
 }

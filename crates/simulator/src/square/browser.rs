@@ -1,24 +1,16 @@
 //! What a customer's browser sees: the hosted page, and the script for embedded forms with its tokens.
 
+use super::call::Square;
+use super::links::{find, order_of, pay};
+use super::payments::brand;
+use super::prelude::*;
+use crate::call_handler::{json_response, read_body, refuse};
+use crate::page;
+use crate::page::{Checkout, Field, Problem, amount_text, escape, message, redirect, typed_card, with_query};
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
-use http::StatusCode;
-use serde_json::{Value, json};
-
-use super::call::Square;
-use super::error::{SquareError, mistake_text};
-use super::links::{find, order_of, pay};
-use super::objects::{Link, Order, brand};
-use super::source::bent_by_details;
-use super::state::{Context, Token};
-use crate::api::Api;
-use crate::call_handler::{json_response, read_body, refuse};
-use crate::card::{Card, Typed};
-use crate::page::{
-    self, Checkout, Field, Problem, amount_text, escape, message, redirect, typed_card, with_query,
-};
 
 const PROVIDER: &str = "card provider B (Square)";
 
@@ -103,7 +95,7 @@ fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
 }
 
 /// An error of the provider, for the customer: the provider's own words are for developers.
-fn problem_of(error: &SquareError, typed: &Typed) -> Problem {
+fn problem_of(error: &Error, typed: &Typed) -> Problem {
     let entry = error.entry();
     let code = entry.get("code").and_then(Value::as_str).unwrap_or_default();
     let (text, field) = match code {
@@ -126,7 +118,7 @@ async fn tokenize(State(api): State<Api<Square>>, request: Request) -> Response 
     if field("application_id") != keys.application_id || field("location_id") != keys.location_id {
         let detail = "The application or the location is not known.";
         let status = StatusCode::UNAUTHORIZED;
-        return refuse(&SquareError::new(status, "AUTHENTICATION_ERROR", "UNAUTHORIZED", detail));
+        return refuse(&Error::new(status, "AUTHENTICATION_ERROR", "UNAUTHORIZED", detail));
     }
     let typed = Typed {
         number: field("number"),
@@ -137,7 +129,7 @@ async fn tokenize(State(api): State<Api<Square>>, request: Request) -> Response 
     let card = match Card::read(&typed) {
         Ok(card) => bent_by_details(card, &typed),
         Err(mistake) => {
-            return refuse(&SquareError::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake)));
+            return refuse(&Error::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake)));
         }
     };
     let token = format!("cnon:{}", api.services().ids.letters(28));
@@ -157,6 +149,6 @@ async fn tokenize(State(api): State<Api<Square>>, request: Request) -> Response 
     json_response(StatusCode::OK, &answer)
 }
 
-fn not_there(error: &SquareError) -> Response {
+fn not_there(error: &Error) -> Response {
     message(error.status, PROVIDER, "Not possible", error.detail())
 }

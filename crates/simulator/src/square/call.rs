@@ -1,16 +1,10 @@
 //! One API call: how it is read and authenticated, and how this provider words what all can say.
 
-use std::sync::Arc;
-
-use http::{HeaderMap, HeaderValue, StatusCode};
-use serde_json::{Map, Value};
-
-use super::error::SquareError;
-use super::state::{Context, SquareState};
-use crate::api::{Api, ApiRequest, Provider, ReadCall};
-use crate::config::Wire;
+use super::prelude::*;
+use crate::api::{ApiRequest, Provider, ReadCall};
 use crate::idempotency::{Keys, canonical};
 use crate::query::Query;
+use http::{HeaderMap, HeaderValue};
 
 const DEFAULT_VERSION: &str = "2025-08-20";
 
@@ -36,18 +30,18 @@ pub(crate) struct Square;
 
 impl Provider for Square {
     const WIRE: Wire = Wire::Square;
-    type State = SquareState;
+    type State = State;
     type Call = Call;
-    type Error = SquareError;
+    type Error = Error;
 
-    fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Call>, SquareError> {
+    fn read(api: &Api<Self>, request: &ApiRequest) -> Answer<ReadCall<Call>> {
         if !request.has_bearer_token(&api.services().config.square.access_token) {
             let (status, detail) = (StatusCode::UNAUTHORIZED, "This request could not be authorized.");
-            return Err(SquareError::new(status, "AUTHENTICATION_ERROR", "UNAUTHORIZED", detail));
+            return Err(Error::new(status, "AUTHENTICATION_ERROR", "UNAUTHORIZED", detail));
         }
         let body = request.json_fields().ok_or_else(|| {
             let (status, detail) = (StatusCode::BAD_REQUEST, "Request body was not a valid JSON object");
-            SquareError::new(status, "INVALID_REQUEST_ERROR", "EXPECTED_JSON_BODY", detail)
+            Error::new(status, "INVALID_REQUEST_ERROR", "EXPECTED_JSON_BODY", detail)
         })?;
         let key = body.get("idempotency_key").and_then(Value::as_str).filter(|key| !key.is_empty());
         // Where the key names another call, it is not this call's own.
@@ -74,23 +68,21 @@ impl Provider for Square {
         headers.insert("square-version", version.unwrap_or(HeaderValue::from_static(DEFAULT_VERSION)));
     }
 
-    fn server_error(status: StatusCode) -> SquareError {
+    fn server_error(status: StatusCode) -> Error {
         let code = match status.as_u16() {
             502 => "BAD_GATEWAY",
             503 => "SERVICE_UNAVAILABLE",
             504 => "GATEWAY_TIMEOUT",
             _ => "INTERNAL_SERVER_ERROR",
         };
-        SquareError::new(status, "API_ERROR", code, "An internal error has occurred (simulated).")
+        Error::new(status, "API_ERROR", code, "An internal error has occurred (simulated).")
     }
 
-    fn simulated_refusal(operation: &str, code: Option<&str>) -> SquareError {
+    fn simulated_refusal(operation: &str, code: Option<&str>) -> Error {
         match operation {
-            "payments.create" => SquareError::declined(code.unwrap_or("GENERIC_DECLINE")),
-            "refunds.create" => {
-                SquareError::refund(code.unwrap_or("REFUND_DECLINED"), "Rejected (simulated).")
-            }
-            _ => SquareError::new(
+            "payments.create" => Error::declined(code.unwrap_or("GENERIC_DECLINE")),
+            "refunds.create" => Error::refund(code.unwrap_or("REFUND_DECLINED"), "Rejected (simulated)."),
+            _ => Error::new(
                 StatusCode::BAD_REQUEST,
                 "INVALID_REQUEST_ERROR",
                 code.unwrap_or("BAD_REQUEST"),
@@ -99,18 +91,18 @@ impl Provider for Square {
         }
     }
 
-    fn rate_limited() -> SquareError {
+    fn rate_limited() -> Error {
         let status = StatusCode::TOO_MANY_REQUESTS;
-        SquareError::new(status, "RATE_LIMIT_ERROR", "RATE_LIMITED", "Too many requests (simulated).")
+        Error::new(status, "RATE_LIMIT_ERROR", "RATE_LIMITED", "Too many requests (simulated).")
     }
 
-    fn key_reused(_: &str, _: Option<&str>) -> SquareError {
+    fn key_reused(_: &str, _: Option<&str>) -> Error {
         let detail = "The idempotency key has already been used.";
-        SquareError::invalid("IDEMPOTENCY_KEY_REUSED", "idempotency_key", detail)
+        Error::invalid("IDEMPOTENCY_KEY_REUSED", "idempotency_key", detail)
     }
 
-    fn key_in_use(_: &str) -> SquareError {
+    fn key_in_use(_: &str) -> Error {
         let detail = "A request with the same idempotency_key is in progress.";
-        SquareError::new(StatusCode::CONFLICT, "INVALID_REQUEST_ERROR", "CONFLICT", detail)
+        Error::new(StatusCode::CONFLICT, "INVALID_REQUEST_ERROR", "CONFLICT", detail)
     }
 }

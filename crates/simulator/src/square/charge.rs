@@ -1,14 +1,7 @@
 //! Charging a card, and what becomes of the payment.
 
-use serde_json::Value;
-
-use super::body::Money;
-use super::error::SquareError;
-use super::objects::{Order, Payment};
-use super::orders;
+use super::prelude::*;
 use super::source::Source;
-use super::state::{Context, SquareState};
-use crate::calendar;
 
 /// Nothing was tried, and the same request may be sent again under the same key.
 pub(super) const TEMPORARY: &str = "TEMPORARY_ERROR";
@@ -31,11 +24,11 @@ pub(super) struct PaymentParams {
 
 /// Charges a card. A decline leaves a failed payment behind and is an error that shows it.
 pub(super) fn charge(
-    state: &mut SquareState,
+    state: &mut State,
     context: &Context,
     wish: PaymentParams,
     source: Source,
-) -> Result<Payment, SquareError> {
+) -> Answer<Payment> {
     let order = wish.order.unwrap_or_else(|| orders::order_for(context, &wish.money));
     let mut payment = Payment {
         id: context.id(32),
@@ -61,7 +54,7 @@ pub(super) fn charge(
         version: 1,
     };
     if let Some(code) = source.decline {
-        let error = SquareError::declined(code);
+        let error = Error::declined(code);
         if code == TEMPORARY {
             return Err(error);
         }
@@ -76,14 +69,14 @@ pub(super) fn charge(
     if wish.complete_now { Ok(complete(state, context, payment)) } else { Ok(payment) }
 }
 
-pub(super) fn complete(state: &mut SquareState, context: &Context, mut payment: Payment) -> Payment {
+pub(super) fn complete(state: &mut State, context: &Context, mut payment: Payment) -> Payment {
     (payment.status, payment.card_status) = ("COMPLETED", "CAPTURED");
     orders::complete(state, context, &payment.order_id);
     changed(state, context, payment)
 }
 
 /// Captures every payment of an order that is paid in full.
-pub(super) fn complete_order(state: &mut SquareState, context: &Context, order: &str) {
+pub(super) fn complete_order(state: &mut State, context: &Context, order: &str) {
     let tenders = state.orders.get(order).map(|order| order.tenders.clone()).unwrap_or_default();
     for tender in tenders {
         let id = tender.get("payment_id").and_then(Value::as_str).unwrap_or_default();
@@ -93,14 +86,14 @@ pub(super) fn complete_order(state: &mut SquareState, context: &Context, order: 
     }
 }
 
-pub(super) fn cancel(state: &mut SquareState, context: &Context, mut payment: Payment) -> Payment {
+pub(super) fn cancel(state: &mut State, context: &Context, mut payment: Payment) -> Payment {
     (payment.status, payment.card_status) = ("CANCELED", "VOIDED");
     orders::close(state, context, &payment.order_id, "CANCELED");
     changed(state, context, payment)
 }
 
 /// Cancels a payment that nobody completed in time.
-pub(super) fn lapse(state: &mut SquareState, context: &Context, id: &str) {
+pub(super) fn lapse(state: &mut State, context: &Context, id: &str) {
     let payment = state.payments.get_owned(id).filter(|payment| payment.status == "APPROVED");
     if let Some(payment) = payment.filter(|payment| payment.delayed_until <= context.now) {
         cancel(state, context, payment);
@@ -108,14 +101,14 @@ pub(super) fn lapse(state: &mut SquareState, context: &Context, id: &str) {
 }
 
 /// Stores a changed payment as its next version.
-pub(super) fn changed(state: &mut SquareState, context: &Context, mut payment: Payment) -> Payment {
+pub(super) fn changed(state: &mut State, context: &Context, mut payment: Payment) -> Payment {
     payment.version += 1;
     payment.updated_at.clone_from(&context.now);
     keep(state, context, &payment, "payment.updated");
     payment
 }
 
-fn keep(state: &mut SquareState, context: &Context, payment: &Payment, event: &str) {
+fn keep(state: &mut State, context: &Context, payment: &Payment, event: &str) {
     state.payments.put(&payment.id, payment.clone());
     state.emit(context, event, "payment", &payment.id, &payment.json());
 }

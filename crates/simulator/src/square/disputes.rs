@@ -1,14 +1,51 @@
 //! Disputes, opened and decided by the control interface in the bank's place, or by the sandbox's special amounts.
 
-use serde_json::{Value, json};
-
-use super::call::Call;
-use super::error::SquareError;
-use super::list;
-use super::objects::{Dispute, Payment};
 use super::payments::find as find_payment;
-use super::state::{Context, SquareState};
-use crate::calendar;
+use super::prelude::*;
+
+/// A payment the customer contests.
+#[derive(Debug, Clone)]
+pub(crate) struct Dispute {
+    pub(crate) id: String,
+    pub(crate) money: Money,
+    pub(crate) reason: String,
+    pub(crate) state: &'static str,
+    pub(crate) due_at: String,
+    pub(crate) payment_id: String,
+    pub(crate) location_id: String,
+    pub(crate) created_at: String,
+    pub(crate) updated_at: String,
+    pub(crate) version: i64,
+}
+
+impl Kept for Dispute {
+    fn label(&self) -> Option<&str> {
+        Some(&self.payment_id)
+    }
+}
+
+impl Dispute {
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.state, "EVIDENCE_REQUIRED" | "PROCESSING")
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "id": self.id,
+            "amount_money": self.money.json(),
+            "reason": self.reason,
+            "state": self.state,
+            "due_at": self.due_at,
+            "disputed_payment": { "payment_id": self.payment_id },
+            "card_brand": "VISA",
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+            "reported_at": self.created_at,
+            "version": self.version,
+            "location_id": self.location_id,
+        })
+    }
+}
 
 /// The reasons, in the order of the sandbox's amounts from 8801 on.
 const REASONS: [&str; 9] = [
@@ -36,11 +73,7 @@ const FIRST_AMOUNT: i64 = 8_801;
 const DAYS_TO_RESPOND: i64 = 14;
 
 /// A payment over one of the sandbox's special amounts is disputed as soon as it is completed.
-pub(super) fn open_by_amount(
-    state: &mut SquareState,
-    context: &Context,
-    payment: &Payment,
-) -> Result<(), SquareError> {
+pub(super) fn open_by_amount(state: &mut State, context: &Context, payment: &Payment) -> Answer<()> {
     let place = usize::try_from(payment.money.amount - FIRST_AMOUNT).ok();
     if let Some(reason) = place.and_then(|place| REASONS.get(place)).filter(|_| payment.status == "COMPLETED")
     {
@@ -50,18 +83,13 @@ pub(super) fn open_by_amount(
 }
 
 /// Contests a payment: the amount is held back at once.
-pub(super) fn open(
-    state: &mut SquareState,
-    context: &Context,
-    payment: &str,
-    reason: &str,
-) -> Result<Value, SquareError> {
+pub(super) fn open(state: &mut State, context: &Context, payment: &str, reason: &str) -> Answer {
     let payment = find_payment(state, payment)?.clone();
     if payment.status != "COMPLETED" {
-        return Err(SquareError::bad_request(format!("Payment {} is not completed.", payment.id)));
+        return Err(Error::bad_request(format!("Payment {} is not completed.", payment.id)));
     }
     if is_disputed(state, &payment.id) {
-        return Err(SquareError::bad_request(format!("Payment {} is disputed already.", payment.id)));
+        return Err(Error::bad_request(format!("Payment {} is disputed already.", payment.id)));
     }
     let dispute = Dispute {
         id: context.id(22),
@@ -81,20 +109,15 @@ pub(super) fn open(
 }
 
 /// Whether the payment's bank has not decided.
-pub(super) fn is_disputed(state: &SquareState, payment: &str) -> bool {
+pub(super) fn is_disputed(state: &State, payment: &str) -> bool {
     state.disputes.labeled(Some(payment)).any(|dispute| dispute.payment_id == payment && dispute.is_open())
 }
 
 /// The seller has sent its evidence, and the bank looks at it; or the bank has decided.
-pub(super) fn advance(
-    state: &mut SquareState,
-    context: &Context,
-    id: &str,
-    to: &'static str,
-) -> Result<Value, SquareError> {
+pub(super) fn advance(state: &mut State, context: &Context, id: &str, to: &'static str) -> Answer {
     let mut dispute = find(state, id)?;
     if !dispute.is_open() || dispute.state == to {
-        return Err(SquareError::bad_request(format!("Dispute {id} is {} already.", dispute.state)));
+        return Err(Error::bad_request(format!("Dispute {id} is {} already.", dispute.state)));
     }
     dispute.state = to;
     dispute.version += 1;
@@ -104,19 +127,19 @@ pub(super) fn advance(
     Ok(dispute.json())
 }
 
-pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     Ok(json!({ "dispute": find(state, &call.id)?.json() }))
 }
 
-pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     if let Some(unknown) = call.query.unknown(&["cursor location_id states"]) {
         let detail = format!("Query parameter not recognized: {unknown}");
-        return Err(SquareError::invalid("UNKNOWN_QUERY_PARAMETER", unknown, detail));
+        return Err(Error::invalid("UNKNOWN_QUERY_PARAMETER", unknown, detail));
     }
     let states = call.query.get("states");
     if let Some(unknown) = states.filter(|state| !STATES.contains(state)) {
         let detail = format!("`{unknown}` is not a valid enum value");
-        return Err(SquareError::invalid("INVALID_ENUM_VALUE", "states", detail));
+        return Err(Error::invalid("INVALID_ENUM_VALUE", "states", detail));
     }
     list::page(&state.disputes, call, "disputes", "states", |dispute| {
         let fits = states.is_none_or(|state| state == dispute.state)
@@ -127,6 +150,6 @@ pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, Square
     })
 }
 
-fn find(state: &SquareState, id: &str) -> Result<Dispute, SquareError> {
-    state.disputes.get_owned(id).ok_or_else(|| SquareError::not_found("dispute", id))
+fn find(state: &State, id: &str) -> Answer<Dispute> {
+    state.disputes.get_owned(id).ok_or_else(|| Error::not_found("dispute", id))
 }

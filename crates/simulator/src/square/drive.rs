@@ -1,26 +1,18 @@
 //! What the issuer or the merchant's dashboard would do, done by the control interface.
 
-use std::sync::Arc;
-
-use serde_json::Value;
-
 use super::charge::{cancel, complete};
-use super::disputes;
-use super::error::SquareError;
 use super::links::pay_part;
 use super::payments::{find, not_approved};
+use super::prelude::*;
 use super::refunds::{finish, refund};
-use super::state::{Context, SquareState};
-use crate::card::{Behavior, Card};
-use crate::services::Services;
 
 /// Does `action` to the object; `body` holds what the action takes.
 pub(crate) fn drive(
-    state: &mut SquareState,
+    state: &mut State,
     services: &Arc<Services>,
     (kind, id, action): (&str, &str, &str),
     body: &Value,
-) -> Result<Value, SquareError> {
+) -> Answer {
     let context = Context::new(services);
     match (kind, action) {
         ("payments", "refund") => {
@@ -65,6 +57,6 @@ pub(crate) fn drive(
         ("refunds", "complete") => finish(state, &context, id, "COMPLETED").map(|refund| refund.json()),
         ("refunds", "reject") => finish(state, &context, id, "REJECTED").map(|refund| refund.json()),
         ("refunds", "fail") => finish(state, &context, id, "FAILED").map(|refund| refund.json()),
-        _ => Err(SquareError::bad_request(format!("There is no action {action} on {kind}."))),
+        _ => Err(Error::bad_request(format!("There is no action {action} on {kind}."))),
     }
 }

@@ -1,15 +1,12 @@
 //! Errors as the Square API writes them.
 
-use http::StatusCode;
-use serde_json::{Map, Value, json};
-
-use super::charge::TEMPORARY;
+use super::prelude::*;
 use crate::api::{ApiError, Refusal};
-use crate::card::{Mistake, Reason};
+use crate::card::Mistake;
 
 /// A refusal with one entry in its `errors`.
 #[derive(Debug, Clone)]
-pub(crate) struct SquareError {
+pub(crate) struct Error {
     pub(crate) status: StatusCode,
     category: &'static str,
     code: String,
@@ -20,7 +17,10 @@ pub(crate) struct SquareError {
     begun: bool,
 }
 
-impl SquareError {
+/// What most functions answer.
+pub(super) type Answer<T = Value> = Result<T, Error>;
+
+impl Error {
     pub(super) fn new(
         status: StatusCode,
         category: &'static str,
@@ -81,7 +81,7 @@ impl SquareError {
     }
 }
 
-impl ApiError for SquareError {
+impl ApiError for Error {
     fn refusal(&self) -> Refusal {
         let mut body = Map::new();
         body.insert("errors".to_owned(), Value::Array(vec![self.entry()]));

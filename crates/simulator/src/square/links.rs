@@ -1,25 +1,60 @@
 //! `/v2/online-checkout/payment-links`, and what the hosted page does with them.
 
-use serde_json::{Value, json};
-
-use super::body::{Fields, Money};
-use super::call::Call;
-use super::charge::{PaymentParams, charge, complete_order};
-use super::error::{SquareError, mistake_text};
-use super::list;
-use super::objects::{Link, Order, Payment};
-use super::orders::{self, line_item, order_for};
+use super::charge::{charge, complete_order};
+use super::orders::{line_item, order_for};
 use super::payments::{check_currency, check_location, find as find_payment};
-use super::source::{bent_by_details, of_card};
-use super::state::{Context, SquareState};
-use crate::card::{Card, Typed};
-use crate::config::Wire;
+use super::prelude::*;
+use super::source::of_card;
+
+/// A page that sells one order.
+#[derive(Debug, Clone)]
+pub(crate) struct Link {
+    pub(crate) id: String,
+    pub(crate) order_id: String,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) redirect_url: Option<String>,
+    pub(crate) buyer_email: Option<String>,
+    pub(crate) checkout_options: Option<Value>,
+    pub(crate) created_at: String,
+    pub(crate) description: Option<String>,
+    pub(crate) payment_note: Option<String>,
+    pub(crate) pre_populated: Option<Value>,
+    pub(crate) url: String,
+}
+
+impl Kept for Link {}
+
+impl Link {
+    pub(crate) fn json(&self) -> Value {
+        let mut link = json!({
+            "id": self.id,
+            "version": 1,
+            "order_id": self.order_id,
+            "url": self.url,
+            "long_url": self.url,
+            "created_at": self.created_at,
+        });
+        if let Some(fields) = link.as_object_mut() {
+            for (name, value) in [
+                ("checkout_options", self.checkout_options.clone()),
+                ("pre_populated_data", self.pre_populated.clone()),
+                ("description", self.description.clone().map(Value::from)),
+                ("payment_note", self.payment_note.clone().map(Value::from)),
+            ] {
+                if let Some(value) = value {
+                    fields.insert(name.to_owned(), value);
+                }
+            }
+        }
+        link
+    }
+}
 
 const CHECKOUT_OPTIONS: &str = "allow_tipping custom_fields subscription_plan_id redirect_url \
     merchant_support_email ask_for_shipping_address accepted_payment_methods app_fee_money shipping_fee \
     enable_coupon enable_loyalty";
 
-pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let (fields, context) = (Fields::of(&call.body), &call.context);
     fields.allow(&[
         "idempotency_key description quick_pay order checkout_options pre_populated_data payment_note",
@@ -29,9 +64,9 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
         (None, Some(order)) => described_order(context, &order)?,
         (Some(_), Some(_)) => {
             let detail = "Only one of `quick_pay` and `order` can be set.";
-            return Err(SquareError::invalid("CONFLICTING_PARAMETERS", "order", detail));
+            return Err(Error::invalid("CONFLICTING_PARAMETERS", "order", detail));
         }
-        (None, None) => return Err(SquareError::missing("quick_pay")),
+        (None, None) => return Err(Error::missing("quick_pay")),
     };
     let order = Order { is_of_link: true, ..order };
     check_currency(context, &order.total.currency)?;
@@ -48,7 +83,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     };
     if redirect_url.as_ref().is_some_and(|url| !url.starts_with("https://") && !url.starts_with("http://")) {
         let detail = "The redirect URL must be a web address.";
-        return Err(SquareError::invalid("INVALID_VALUE", "checkout_options.redirect_url", detail));
+        return Err(Error::invalid("INVALID_VALUE", "checkout_options.redirect_url", detail));
     }
     let buyer_email = match fields.object("pre_populated_data")? {
         Some(data) => data.owned("buyer_email", 256)?,
@@ -74,7 +109,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     Ok(answer)
 }
 
-fn quick_order(context: &Context, quick: &Fields<'_>) -> Result<Order, SquareError> {
+fn quick_order(context: &Context, quick: &Fields<'_>) -> Answer<Order> {
     quick.allow(&["name", "price_money", "location_id"])?;
     let name = quick.required("name", 255)?;
     let price = quick.required_money("price_money")?;
@@ -83,7 +118,7 @@ fn quick_order(context: &Context, quick: &Fields<'_>) -> Result<Order, SquareErr
     Ok(Order { line_items, ..order_for(context, &price) })
 }
 
-fn described_order(context: &Context, order: &Fields<'_>) -> Result<Order, SquareError> {
+fn described_order(context: &Context, order: &Fields<'_>) -> Answer<Order> {
     order.allow(&["location_id reference_id line_items metadata customer_id source ticket_name"])?;
     check_location(context, Some(order.required("location_id", 50)?))?;
     let mut total: Option<Money> = None;
@@ -93,39 +128,35 @@ fn described_order(context: &Context, order: &Fields<'_>) -> Result<Order, Squar
         let unit = item.required_money("base_price_money")?;
         let quantity = item.required("quantity", 12)?;
         let count: i64 = quantity.parse().ok().filter(|count| *count > 0).ok_or_else(|| {
-            SquareError::invalid(
-                "INVALID_VALUE",
-                "order.line_items.quantity",
-                "Must be a positive whole number",
-            )
+            Error::invalid("INVALID_VALUE", "order.line_items.quantity", "Must be a positive whole number")
         })?;
         let line = unit.amount.saturating_mul(count);
         let sum = total.get_or_insert_with(|| unit.of(0));
         if sum.currency != unit.currency {
             let detail = "All line items must have the same currency.";
-            return Err(SquareError::invalid("INVALID_VALUE", "order.line_items", detail));
+            return Err(Error::invalid("INVALID_VALUE", "order.line_items", detail));
         }
         sum.amount = sum.amount.saturating_add(line);
         line_items.push(line_item(context, item.text("name", 512)?, quantity, &unit));
     }
-    let total = total.ok_or_else(|| SquareError::missing("order.line_items"))?;
+    let total = total.ok_or_else(|| Error::missing("order.line_items"))?;
     let reference_id = order.owned("reference_id", 40)?;
     let metadata = order.raw("metadata");
     Ok(Order { line_items, reference_id, metadata, ..order_for(context, &total) })
 }
 
-pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     Ok(json!({ "payment_link": find(state, &call.id)?.json() }))
 }
 
-pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     list::page(&state.links, call, "payment_links", "", |link| {
         Some((link.id.clone(), link.created_at.clone(), link.created_at.clone(), link.json()))
     })
 }
 
 /// Withdraws a link; its order is canceled unless it was paid.
-pub(super) fn delete(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn delete(state: &mut State, call: &Call) -> Answer {
     let link = find(state, &call.id)?;
     state.links.remove(&link.id);
     let is_unpaid = state.orders.get(&link.order_id).is_some_and(|order| order.is_unpaid());
@@ -137,34 +168,29 @@ pub(super) fn delete(state: &mut SquareState, call: &Call) -> Result<Value, Squa
 }
 
 /// The customer presses "Pay" for what is due.
-pub(super) fn pay(
-    state: &mut SquareState,
-    context: &Context,
-    id: &str,
-    typed: &Typed,
-) -> Result<Payment, SquareError> {
-    let wrong = |mistake| SquareError::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake));
+pub(super) fn pay(state: &mut State, context: &Context, id: &str, typed: &Typed) -> Answer<Payment> {
+    let wrong = |mistake| Error::invalid("INVALID_CARD_DATA", "card", mistake_text(mistake));
     let card = bent_by_details(Card::read(typed).map_err(wrong)?, typed);
     pay_part(state, context, id, None, card)
 }
 
 /// The customer pays a part of what is due, or all of it. A part is only authorized; with the last one, all are captured.
 pub(super) fn pay_part(
-    state: &mut SquareState,
+    state: &mut State,
     context: &Context,
     id: &str,
     part: Option<i64>,
     card: Card,
-) -> Result<Payment, SquareError> {
+) -> Answer<Payment> {
     let link = find(state, id)?;
     let order = order_of(state, &link)?;
     if order.state != "OPEN" {
-        return Err(SquareError::bad_request(format!("This order is {}.", order.state)));
+        return Err(Error::bad_request(format!("This order is {}.", order.state)));
     }
     let (due, order_id) = (order.due(), order.id.clone());
     let amount = part.unwrap_or(due);
     if !(1..=due).contains(&amount) {
-        return Err(SquareError::bad_request(format!("{due} is due for this order.")));
+        return Err(Error::bad_request(format!("{due} is due for this order.")));
     }
     let wish = PaymentParams {
         delay_seconds: 7 * 86_400,
@@ -187,10 +213,10 @@ pub(super) fn pay_part(
     find_payment(state, &payment.id)
 }
 
-pub(super) fn find(state: &SquareState, id: &str) -> Result<Link, SquareError> {
-    state.links.get_owned(id).ok_or_else(|| SquareError::not_found("payment link", id))
+pub(super) fn find(state: &State, id: &str) -> Answer<Link> {
+    state.links.get_owned(id).ok_or_else(|| Error::not_found("payment link", id))
 }
 
-pub(super) fn order_of(state: &SquareState, link: &Link) -> Result<Order, SquareError> {
-    state.orders.get_owned(&link.order_id).ok_or_else(|| SquareError::not_found("order", &link.order_id))
+pub(super) fn order_of(state: &State, link: &Link) -> Answer<Order> {
+    state.orders.get_owned(&link.order_id).ok_or_else(|| Error::not_found("order", &link.order_id))
 }

@@ -1,10 +1,6 @@
 //! Lists: by cursor, newest first unless asked otherwise.
 
-use serde_json::{Map, Value};
-
-use super::call::Call;
-use super::error::SquareError;
-use crate::collection::{Collection, Kept};
+use super::prelude::*;
 
 const COMMON: &str = "begin_time end_time updated_at_begin_time updated_at_end_time sort_order sort_field \
     cursor location_id limit status";
@@ -19,16 +15,15 @@ pub(super) fn page<T: Kept>(
     name: &str,
     more_known: &str,
     row: impl Fn(&T) -> Option<Row>,
-) -> Result<Value, SquareError> {
+) -> Answer {
     if let Some(unknown) = call.query.unknown(&[COMMON, more_known]) {
         let detail = format!("Query parameter not recognized: {unknown}");
-        return Err(SquareError::invalid("UNKNOWN_QUERY_PARAMETER", unknown, detail));
+        return Err(Error::invalid("UNKNOWN_QUERY_PARAMETER", unknown, detail));
     }
     let limit = call.query.limit();
-    let limit =
-        limit.ok_or_else(|| SquareError::invalid("INVALID_VALUE", "limit", "Must be between 1 and 100"))?;
+    let limit = limit.ok_or_else(|| Error::invalid("INVALID_VALUE", "limit", "Must be between 1 and 100"))?;
     let bounds = Bounds::of(call)?;
-    let gone = || SquareError::invalid("INVALID_CURSOR", "cursor", "The cursor is not valid.");
+    let gone = || Error::invalid("INVALID_CURSOR", "cursor", "The cursor is not valid.");
     let ascending = call.query.get("sort_order") == Some("ASC");
     let fitting = |object: &T| row(object).filter(|row| bounds.hold(row));
     let (found, has_more) =
@@ -47,9 +42,9 @@ pub(super) fn page<T: Kept>(
 struct Bounds([Option<jiff::Timestamp>; 4]);
 
 impl Bounds {
-    fn of(call: &Call) -> Result<Self, SquareError> {
+    fn of(call: &Call) -> Answer<Self> {
         let time = |name: &str| {
-            let refuse = |_| SquareError::invalid("INVALID_TIME", name, "Must be an RFC 3339 timestamp");
+            let refuse = |_| Error::invalid("INVALID_TIME", name, "Must be an RFC 3339 timestamp");
             call.query.time(name).map_err(refuse)
         };
         Ok(Self([

@@ -1,10 +1,7 @@
 //! `/v2/locations`: the one that takes payments, and two that a careless configuration may name instead.
 
-use serde_json::{Value, json};
-
-use super::call::Call;
-use super::error::SquareError;
-use super::state::{Context, MERCHANT, SquareState};
+use super::prelude::*;
+use super::state::MERCHANT;
 
 /// A location that is closed.
 const CLOSED: &str = "LSIMULATORCLOSED";
@@ -39,13 +36,13 @@ fn one(id: &str, status: &str, country: &str, currency: &str) -> Value {
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "the shape every endpoint has")]
-pub(super) fn list(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn list(_: &mut State, call: &Call) -> Answer {
     Ok(json!({ "locations": all(&call.context) }))
 }
 
-pub(super) fn retrieve(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn retrieve(_: &mut State, call: &Call) -> Answer {
     let wanted = if call.id == "main" { call.context.location() } else { call.id.clone() };
     let found = all(&call.context).into_iter().find(|location| location["id"] == wanted.as_str());
-    let found = found.ok_or_else(|| SquareError::not_found("location", &call.id))?;
+    let found = found.ok_or_else(|| Error::not_found("location", &call.id))?;
     Ok(json!({ "location": found }))
 }

@@ -1,12 +1,72 @@
 //! `/v2/orders`, made by payment links, or by a payment that names none.
 
-use serde_json::{Map, Value, json};
+use super::prelude::*;
 
-use super::body::Money;
-use super::call::Call;
-use super::error::SquareError;
-use super::objects::{Order, Payment};
-use super::state::{Context, SquareState};
+/// What is bought.
+#[derive(Debug, Clone)]
+pub(crate) struct Order {
+    pub(crate) id: String,
+    pub(crate) location_id: String,
+    pub(crate) total: Money,
+    pub(crate) state: &'static str,
+    pub(crate) line_items: Vec<Value>,
+    pub(crate) reference_id: Option<String>,
+    pub(crate) metadata: Option<Value>,
+    pub(crate) tenders: Vec<Value>,
+    /// Such an order stays open once it is paid: the seller completes it.
+    pub(crate) is_of_link: bool,
+    pub(crate) created_at: String,
+    pub(crate) updated_at: String,
+    pub(crate) version: u64,
+}
+
+impl Kept for Order {}
+
+impl Order {
+    /// What is left to be paid.
+    pub(crate) fn due(&self) -> i64 {
+        let paid = self.tenders.iter().filter_map(|tender| tender.pointer("/amount_money/amount")?.as_i64());
+        if self.state == "CANCELED" { 0 } else { self.total.amount - paid.sum::<i64>() }
+    }
+
+    /// Whether nothing was paid, and something still can be.
+    pub(crate) fn is_unpaid(&self) -> bool {
+        self.state == "OPEN" && self.tenders.is_empty()
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let zero = self.total.of(0).json();
+        let due = self.due();
+        let mut order = json!({
+            "id": self.id,
+            "location_id": self.location_id,
+            "line_items": self.line_items,
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+            "state": self.state,
+            "version": self.version,
+            "total_money": self.total.json(),
+            "total_tax_money": zero,
+            "total_discount_money": zero,
+            "total_tip_money": zero,
+            "total_service_charge_money": zero,
+            "net_amount_due_money": self.total.of(due).json(),
+            "source": { "name": "Tollgate simulator" },
+        });
+        if let Some(fields) = order.as_object_mut() {
+            let mut add = |name: &str, value: Option<Value>| {
+                if let Some(value) = value {
+                    fields.insert(name.to_owned(), value);
+                }
+            };
+            add("reference_id", self.reference_id.clone().map(Value::from));
+            add("metadata", self.metadata.clone());
+            add("tenders", (!self.tenders.is_empty()).then(|| self.tenders.clone().into()));
+            add("closed_at", (self.state != "OPEN").then(|| self.updated_at.as_str().into()));
+        }
+        order
+    }
+}
 
 /// The order the provider makes for a payment that names none.
 pub(super) fn order_for(context: &Context, total: &Money) -> Order {
@@ -41,7 +101,7 @@ pub(super) fn line_item(context: &Context, name: Option<&str>, quantity: &str, u
 }
 
 /// Notes on the order that a payment pays for it.
-pub(super) fn add_tender(state: &mut SquareState, context: &Context, mut order: Order, payment: &Payment) {
+pub(super) fn add_tender(state: &mut State, context: &Context, mut order: Order, payment: &Payment) {
     order.tenders.push(json!({
         "id": payment.id,
         "payment_id": payment.id,
@@ -55,7 +115,7 @@ pub(super) fn add_tender(state: &mut SquareState, context: &Context, mut order: 
 }
 
 /// A payment's own order is over what the payment is over.
-pub(super) fn change_total(state: &mut SquareState, context: &Context, payment: &Payment) {
+pub(super) fn change_total(state: &mut State, context: &Context, payment: &Payment) {
     let Some(mut order) = state.orders.get_owned(&payment.order_id) else { return };
     order.total.clone_from(&payment.money);
     order.line_items = vec![line_item(context, None, "1", &payment.money)];
@@ -68,26 +128,26 @@ pub(super) fn change_total(state: &mut SquareState, context: &Context, payment: 
 }
 
 /// An order that is paid for is complete, unless the seller has yet to fulfill it.
-pub(super) fn complete(state: &mut SquareState, context: &Context, id: &str) {
+pub(super) fn complete(state: &mut State, context: &Context, id: &str) {
     if state.orders.get(id).is_some_and(|order| !order.is_of_link) {
         close(state, context, id, "COMPLETED");
     }
 }
 
-pub(super) fn close(state: &mut SquareState, context: &Context, id: &str, as_state: &'static str) {
+pub(super) fn close(state: &mut State, context: &Context, id: &str, as_state: &'static str) {
     if let Some(mut order) = state.orders.get_owned(id) {
         order.state = as_state;
         store(state, context, order);
     }
 }
 
-fn store(state: &mut SquareState, context: &Context, mut order: Order) {
+fn store(state: &mut State, context: &Context, mut order: Order) {
     order.version += 1;
     order.updated_at.clone_from(&context.now);
     state.orders.put(&order.id.clone(), order);
 }
 
-pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
-    let order = state.orders.get(&call.id).ok_or_else(|| SquareError::not_found("order", &call.id))?;
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
+    let order = state.orders.get(&call.id).ok_or_else(|| Error::not_found("order", &call.id))?;
     Ok(json!({ "order": order.json() }))
 }

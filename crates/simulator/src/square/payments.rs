@@ -1,26 +1,141 @@
 //! `/v2/payments`.
 
-use std::borrow::Cow;
+use super::call::key_name;
+use super::charge::{cancel as cancel_payment, charge, complete as complete_payment, lapse};
+use super::prelude::*;
+use super::source;
+use crate::{card::Brand, collection::Class};
 
-use serde_json::{Value, json};
+/// A payment, from the moment a card was tried.
+#[derive(Debug, Clone)]
+pub(crate) struct Payment {
+    pub(crate) id: String,
+    pub(crate) money: Money,
+    pub(crate) status: &'static str,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) order_id: String,
+    pub(crate) reference_id: Option<String>,
+    pub(crate) refunded: i64,
+    pub(crate) buyer_email: Option<String>,
+    pub(crate) card: Card,
+    pub(crate) card_status: &'static str,
+    pub(crate) created_at: String,
+    pub(crate) customer_id: Option<String>,
+    pub(crate) delay_duration: String,
+    pub(crate) delayed_until: String,
+    pub(crate) errors: Vec<Value>,
+    pub(crate) location_id: String,
+    pub(crate) note: Option<String>,
+    pub(crate) refund_ids: Vec<String>,
+    pub(crate) statement: Option<String>,
+    pub(crate) updated_at: String,
+    pub(crate) version: u64,
+}
 
-use super::body::Fields;
-use super::call::{Call, key_name};
-use super::charge::{
-    PaymentParams, cancel as cancel_payment, changed, charge, complete as complete_payment, lapse,
-};
-use super::error::SquareError;
-use super::objects::{Order, Payment};
-use super::state::{Context, SquareState};
-use super::{disputes, list, orders, source};
-use crate::calendar;
+impl Kept for Payment {
+    fn label(&self) -> Option<&str> {
+        self.idempotency_key.as_deref()
+    }
+
+    fn class(&self) -> Class {
+        if matches!(self.status, "COMPLETED" | "APPROVED") { Class::Done } else { Class::Open }
+    }
+}
+
+impl Payment {
+    pub(crate) fn version_token(&self) -> String {
+        format!("{}v{}o", self.id, self.version)
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let failed = self.status == "FAILED";
+        let mut card_details = json!({
+            "status": self.card_status,
+            "card": {
+                "card_brand": brand(&self.card),
+                "last_4": self.card.last4,
+                "exp_month": self.card.exp_month,
+                "exp_year": self.card.exp_year,
+                "fingerprint": format!("sq-1-simulated{}", self.card.last4),
+                "card_type": "CREDIT",
+                "prepaid_type": "NOT_PREPAID",
+                "bin": "453275",
+            },
+            "entry_method": "KEYED",
+            "cvv_status": "CVV_ACCEPTED",
+            "avs_status": "AVS_ACCEPTED",
+            "statement_description": self.statement.as_deref().unwrap_or("SQ *TOLLGATE SIMULATOR"),
+        });
+        if let (false, Some(details)) = (self.errors.is_empty(), card_details.as_object_mut()) {
+            details.insert("errors".to_owned(), self.errors.clone().into());
+        }
+        let mut payment = json!({
+            "id": self.id,
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+            "amount_money": self.money.json(),
+            "status": self.status,
+            "delay_duration": self.delay_duration,
+            "delay_action": "CANCEL",
+            "delayed_until": self.delayed_until,
+            "source_type": "CARD",
+            "card_details": card_details,
+            "location_id": self.location_id,
+            "order_id": self.order_id,
+            "total_money": self.money.json(),
+            "approved_money": self.money.of(if failed { 0 } else { self.money.amount }).json(),
+            "application_details": { "square_product": "ECOMMERCE_API" },
+            "version_token": self.version_token(),
+        });
+        if let Some(fields) = payment.as_object_mut() {
+            self.add_optional(fields);
+        }
+        payment
+    }
+
+    /// The provider leaves out what a payment does not have.
+    fn add_optional(&self, fields: &mut Map<String, Value>) {
+        for (name, value) in [
+            ("reference_id", &self.reference_id),
+            ("note", &self.note),
+            ("buyer_email_address", &self.buyer_email),
+            ("customer_id", &self.customer_id),
+            ("statement_description_identifier", &self.statement),
+        ] {
+            if let Some(value) = value {
+                fields.insert(name.to_owned(), value.as_str().into());
+            }
+        }
+        if self.status == "COMPLETED" {
+            let short: String = self.id.chars().take(4).collect();
+            fields.insert("receipt_number".to_owned(), short.into());
+            fields.insert("receipt_url".to_owned(), format!("https://receipts.invalid/{}", self.id).into());
+        }
+        if self.status == "APPROVED" {
+            fields.insert("capabilities".to_owned(), json!(["EDIT_AMOUNT_UP", "EDIT_AMOUNT_DOWN"]));
+        }
+        if !self.refund_ids.is_empty() {
+            fields.insert("refund_ids".to_owned(), self.refund_ids.clone().into());
+            fields.insert("refunded_money".to_owned(), self.money.of(self.refunded).json());
+        }
+    }
+}
+
+pub(crate) fn brand(card: &Card) -> &'static str {
+    match card.brand {
+        Brand::Visa => "VISA",
+        Brand::Mastercard => "MASTERCARD",
+        Brand::Amex => "AMERICAN_EXPRESS",
+        Brand::Discover => "DISCOVER",
+    }
+}
 
 const CREATE: &str = "source_id idempotency_key amount_money delay_duration delay_action autocomplete \
     order_id customer_id location_id team_member_id reference_id verification_token \
     accept_partial_authorization buyer_email_address buyer_phone_number billing_address shipping_address \
     note statement_description_identifier customer_details offline_payment_details app_fee_money";
 
-pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let (fields, context) = (Fields::of(&call.body), &call.context);
     fields.allow(&[CREATE])?;
     let source_id = fields.required("source_id", 255)?;
@@ -31,7 +146,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     let buyer_email = fields.owned("buyer_email_address", 255)?;
     if buyer_email.as_ref().is_some_and(|email| !email.contains('@')) {
         let detail = "Invalid email address";
-        return Err(SquareError::invalid("INVALID_EMAIL_ADDRESS", "buyer_email_address", detail));
+        return Err(Error::invalid("INVALID_EMAIL_ADDRESS", "buyer_email_address", detail));
     }
     let wish = PaymentParams {
         order: open_order(state, fields.text("order_id", 192)?, money.amount)?,
@@ -56,58 +171,58 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
 const WEEK_SECONDS: i64 = 7 * 86_400;
 
 /// For how long a payment is held that is not completed at once.
-fn delay(fields: &Fields<'_>) -> Result<i64, SquareError> {
+fn delay(fields: &Fields<'_>) -> Answer<i64> {
     let Some(text) = fields.text("delay_duration", 255)? else { return Ok(WEEK_SECONDS) };
     if fields.boolean("autocomplete")?.unwrap_or(true) {
         let detail =
             "`delay_duration` can only be set for a delayed capture payment (`autocomplete` is `false`).";
-        return Err(SquareError::invalid("BAD_REQUEST", "delay_duration", detail));
+        return Err(Error::invalid("BAD_REQUEST", "delay_duration", detail));
     }
     let seconds = calendar::seconds_of(text).filter(|seconds| (60..=WEEK_SECONDS).contains(seconds));
     let detail = "The duration must be between one minute and seven days.";
-    seconds.ok_or_else(|| SquareError::invalid("INVALID_VALUE", "delay_duration", detail))
+    seconds.ok_or_else(|| Error::invalid("INVALID_VALUE", "delay_duration", detail))
 }
 
 /// The order a payment names, while it can still be paid.
-fn open_order(state: &SquareState, id: Option<&str>, amount: i64) -> Result<Option<Order>, SquareError> {
+fn open_order(state: &State, id: Option<&str>, amount: i64) -> Answer<Option<Order>> {
     let Some(id) = id else { return Ok(None) };
-    let order = state.orders.get_owned(id).ok_or_else(|| SquareError::not_found("order", id))?;
+    let order = state.orders.get_owned(id).ok_or_else(|| Error::not_found("order", id))?;
     if order.state != "OPEN" || !order.tenders.is_empty() {
-        return Err(SquareError::bad_request(format!("Order {id} cannot be paid: it is {}.", order.state)));
+        return Err(Error::bad_request(format!("Order {id} cannot be paid: it is {}.", order.state)));
     }
     if order.total.amount != amount {
         let detail = "The payment amount does not match the order's total.";
-        return Err(SquareError::invalid("INVALID_VALUE", "amount_money.amount", detail));
+        return Err(Error::invalid("INVALID_VALUE", "amount_money.amount", detail));
     }
     Ok(Some(order))
 }
 
-pub(super) fn check_currency(context: &Context, currency: &str) -> Result<(), SquareError> {
+pub(super) fn check_currency(context: &Context, currency: &str) -> Answer<()> {
     let only = &context.services.config.square.currency;
     if only == currency {
         return Ok(());
     }
     let detail =
         format!("This merchant can only process payments in {only}, but amount was provided in {currency}.");
-    Err(SquareError::invalid("INVALID_VALUE", "amount_money.currency", detail))
+    Err(Error::invalid("INVALID_VALUE", "amount_money.currency", detail))
 }
 
-pub(super) fn check_location(context: &Context, given: Option<&str>) -> Result<(), SquareError> {
+pub(super) fn check_location(context: &Context, given: Option<&str>) -> Answer<()> {
     match given {
         Some(given) if given != context.location() => {
             let detail = format!("Location `{given}` not found.");
-            Err(SquareError::invalid("INVALID_LOCATION", "location_id", detail))
+            Err(Error::invalid("INVALID_LOCATION", "location_id", detail))
         }
         _ => Ok(()),
     }
 }
 
-pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     lapse(state, &call.context, &call.id);
     Ok(json!({ "payment": find(state, &call.id)?.json() }))
 }
 
-pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     let known = "last_4 card_brand total is_offline_payment offline_begin_time offline_end_time";
     let listed_after = call.context.services.config.square_listed_after_ms;
     list::page(&state.payments, call, "payments", known, |payment| {
@@ -122,13 +237,13 @@ pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, Square
 }
 
 /// Changes what is held.
-pub(super) fn update(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn update(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&["idempotency_key payment"])?;
     fields.required("idempotency_key", 45)?;
     lapse(state, &call.context, &call.id);
     let mut payment = find(state, &call.id)?;
-    let changes = fields.object("payment")?.ok_or_else(|| SquareError::missing("payment"))?;
+    let changes = fields.object("payment")?.ok_or_else(|| Error::missing("payment"))?;
     changes.allow(&["amount_money tip_money version_token delay_action"])?;
     check_version(&changes, &payment)?;
     if payment.status != "APPROVED" {
@@ -137,7 +252,7 @@ pub(super) fn update(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     if let Some(money) = changes.money("amount_money")? {
         if money.currency != payment.money.currency {
             let detail = "The currency must be the payment's.";
-            return Err(SquareError::invalid("INVALID_VALUE", "payment.amount_money.currency", detail));
+            return Err(Error::invalid("INVALID_VALUE", "payment.amount_money.currency", detail));
         }
         payment.money = money;
         orders::change_total(state, &call.context, &payment);
@@ -145,17 +260,17 @@ pub(super) fn update(state: &mut SquareState, call: &Call) -> Result<Value, Squa
     Ok(json!({ "payment": changed(state, &call.context, payment).json() }))
 }
 
-fn check_version(fields: &Fields<'_>, payment: &Payment) -> Result<(), SquareError> {
+fn check_version(fields: &Fields<'_>, payment: &Payment) -> Answer<()> {
     match fields.text("version_token", 255)? {
         Some(token) if token != payment.version_token() => {
             let detail = "The payment has changed since.";
-            Err(SquareError::invalid("VERSION_MISMATCH", "version_token", detail))
+            Err(Error::invalid("VERSION_MISMATCH", "version_token", detail))
         }
         _ => Ok(()),
     }
 }
 
-pub(super) fn complete(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn complete(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&["version_token"])?;
     lapse(state, &call.context, &call.id);
@@ -167,7 +282,7 @@ pub(super) fn complete(state: &mut SquareState, call: &Call) -> Result<Value, Sq
     Ok(json!({ "payment": complete_payment(state, &call.context, payment).json() }))
 }
 
-pub(super) fn cancel(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn cancel(state: &mut State, call: &Call) -> Answer {
     Fields::of(&call.body).allow(&[])?;
     lapse(state, &call.context, &call.id);
     let payment = find(state, &call.id)?;
@@ -178,12 +293,12 @@ pub(super) fn cancel(state: &mut SquareState, call: &Call) -> Result<Value, Squa
 }
 
 /// Voids whatever a key created, and frees the key: the way out when the answer to a payment was lost.
-pub(super) fn cancel_by_key(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn cancel_by_key(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&["idempotency_key"])?;
     let key = fields.required("idempotency_key", 45)?;
-    let is_its = |payment: &Cow<'_, Payment>| payment.idempotency_key.as_deref() == Some(key);
-    let created = state.payments.labeled(Some(key)).find(is_its).map(Cow::into_owned);
+    let is_its = |payment: &&Payment| payment.idempotency_key.as_deref() == Some(key);
+    let created = state.payments.labeled(Some(key)).find(is_its).map(Clone::clone);
     if let Some(payment) = created {
         if payment.refunded > 0 {
             return Err(not_approved(&payment, "canceled"));
@@ -196,10 +311,10 @@ pub(super) fn cancel_by_key(state: &mut SquareState, call: &Call) -> Result<Valu
     Ok(json!({}))
 }
 
-pub(super) fn find(state: &SquareState, id: &str) -> Result<Payment, SquareError> {
-    state.payments.get_owned(id).ok_or_else(|| SquareError::not_found("payment", id))
+pub(super) fn find(state: &State, id: &str) -> Answer<Payment> {
+    state.payments.get_owned(id).ok_or_else(|| Error::not_found("payment", id))
 }
 
-pub(super) fn not_approved(payment: &Payment, done: &str) -> SquareError {
-    SquareError::bad_request(format!("Payment {} cannot be {done}: it is {}.", payment.id, payment.status))
+pub(super) fn not_approved(payment: &Payment, done: &str) -> Error {
+    Error::bad_request(format!("Payment {} cannot be {done}: it is {}.", payment.id, payment.status))
 }

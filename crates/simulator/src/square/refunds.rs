@@ -1,18 +1,46 @@
 //! `/v2/refunds`.
 
-use serde_json::{Value, json};
+use super::prelude::*;
+use super::{disputes::is_disputed, payments::find as find_payment};
 
-use super::body::{Fields, Money};
-use super::call::Call;
-use super::charge::changed;
-use super::disputes::is_disputed;
-use super::error::SquareError;
-use super::list;
-use super::objects::{Payment, Refund};
-use super::payments::find as find_payment;
-use super::state::{Context, SquareState};
+/// Money on its way back.
+#[derive(Debug, Clone)]
+pub(crate) struct Refund {
+    pub(crate) id: String,
+    pub(crate) money: Money,
+    pub(crate) payment_id: String,
+    pub(crate) status: &'static str,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) created_at: String,
+    pub(crate) location_id: String,
+    pub(crate) order_id: String,
+    pub(crate) reason: Option<String>,
+    pub(crate) updated_at: String,
+}
 
-pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+impl Kept for Refund {}
+
+impl Refund {
+    pub(crate) fn json(&self) -> Value {
+        let mut refund = json!({
+            "id": self.id,
+            "status": self.status,
+            "amount_money": self.money.json(),
+            "payment_id": self.payment_id,
+            "order_id": self.order_id,
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
+            "location_id": self.location_id,
+            "destination_type": "CARD",
+        });
+        if let (Some(reason), Some(fields)) = (&self.reason, refund.as_object_mut()) {
+            fields.insert("reason".to_owned(), reason.as_str().into());
+        }
+        refund
+    }
+}
+
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&[
         "idempotency_key amount_money payment_id reason payment_version_token team_member_id location_id",
@@ -26,7 +54,7 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
         && token != payment.version_token()
     {
         let detail = "The payment has changed since.";
-        return Err(SquareError::invalid("VERSION_MISMATCH", "payment_version_token", detail));
+        return Err(Error::invalid("VERSION_MISMATCH", "payment_version_token", detail));
     }
     let refund = refund(state, &call.context, payment, money, reason, Some(key))?;
     Ok(json!({ "refund": refund.json() }))
@@ -34,33 +62,33 @@ pub(super) fn create(state: &mut SquareState, call: &Call) -> Result<Value, Squa
 
 /// Gives back some of a payment. The answer is pending; where refunds settle by themselves, they do so right after.
 pub(super) fn refund(
-    state: &mut SquareState,
+    state: &mut State,
     context: &Context,
     mut payment: Payment,
     money: Money,
     reason: Option<String>,
     idempotency_key: Option<String>,
-) -> Result<Refund, SquareError> {
+) -> Answer<Refund> {
     match payment.status {
         "COMPLETED" => {}
         "APPROVED" => {
             let detail = "The payment must be completed before it can be refunded.";
-            return Err(SquareError::refund("REFUND_ERROR_PAYMENT_NEEDS_COMPLETION", detail));
+            return Err(Error::refund("REFUND_ERROR_PAYMENT_NEEDS_COMPLETION", detail));
         }
-        _ => return Err(SquareError::refund("PAYMENT_NOT_REFUNDABLE", "The payment cannot be refunded.")),
+        _ => return Err(Error::refund("PAYMENT_NOT_REFUNDABLE", "The payment cannot be refunded.")),
     }
     if money.currency != payment.money.currency {
         let detail = "The currency must be the payment's.";
-        return Err(SquareError::invalid("INVALID_VALUE", "amount_money.currency", detail));
+        return Err(Error::invalid("INVALID_VALUE", "amount_money.currency", detail));
     }
     if is_disputed(state, &payment.id) {
         let detail = "The payment is disputed and cannot be refunded.";
-        return Err(SquareError::refund("PAYMENT_NOT_REFUNDABLE_DUE_TO_DISPUTE", detail));
+        return Err(Error::refund("PAYMENT_NOT_REFUNDABLE_DUE_TO_DISPUTE", detail));
     }
     let rest = payment.money.amount - payment.refunded;
     if !(1..=rest).contains(&money.amount) {
         let detail = "The requested refund amount exceeds the amount available to refund.";
-        return Err(SquareError::refund("REFUND_AMOUNT_INVALID", detail));
+        return Err(Error::refund("REFUND_AMOUNT_INVALID", detail));
     }
     let refund = Refund {
         id: format!("{}_{}", payment.id, context.id(32)),
@@ -86,15 +114,10 @@ pub(super) fn refund(
 }
 
 /// Ends a pending refund: `COMPLETED`, `REJECTED` or `FAILED`.
-pub(super) fn finish(
-    state: &mut SquareState,
-    context: &Context,
-    id: &str,
-    status: &'static str,
-) -> Result<Refund, SquareError> {
+pub(super) fn finish(state: &mut State, context: &Context, id: &str, status: &'static str) -> Answer<Refund> {
     let mut refund = find(state, id)?;
     if refund.status != "PENDING" {
-        return Err(SquareError::bad_request(format!("Refund {id} is {} already.", refund.status)));
+        return Err(Error::bad_request(format!("Refund {id} is {} already.", refund.status)));
     }
     refund.status = status;
     refund.updated_at.clone_from(&context.now);
@@ -108,11 +131,11 @@ pub(super) fn finish(
     Ok(refund)
 }
 
-pub(super) fn retrieve(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     Ok(json!({ "refund": find(state, &call.id)?.json() }))
 }
 
-pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     list::page(&state.refunds, call, "refunds", "source_type", |refund| {
         let fits = call.query.get("status").is_none_or(|status| status == refund.status)
             && call.query.get("location_id").is_none_or(|location| location == refund.location_id);
@@ -120,6 +143,6 @@ pub(super) fn list(state: &mut SquareState, call: &Call) -> Result<Value, Square
     })
 }
 
-fn find(state: &SquareState, id: &str) -> Result<Refund, SquareError> {
-    state.refunds.get_owned(id).ok_or_else(|| SquareError::not_found("refund", id))
+fn find(state: &State, id: &str) -> Answer<Refund> {
+    state.refunds.get_owned(id).ok_or_else(|| Error::not_found("refund", id))
 }

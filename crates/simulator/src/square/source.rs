@@ -1,11 +1,7 @@
 //! What can be charged: the sandbox's named nonces, and one-time tokens the browser script makes.
 
-use http::StatusCode;
-
-use super::charge::TEMPORARY;
-use super::error::{SquareError, decline_code};
-use super::state::{SquareState, Token};
-use crate::card::{Behavior, Card, Reason, Typed};
+use super::error::decline_code;
+use super::prelude::*;
 
 /// The card of a source, and why it will be declined where it will.
 #[derive(Debug)]
@@ -15,7 +11,7 @@ pub(super) struct Source {
 }
 
 /// Finds a source and uses it up where it is good for one payment only.
-pub(super) fn take(state: &mut SquareState, id: &str, verified: bool) -> Result<Source, SquareError> {
+pub(super) fn take(state: &mut State, id: &str, verified: bool) -> Answer<Source> {
     let named = |decline: Option<&'static str>| {
         Ok(Source {
             card: Card { exp_month: 12, exp_year: 2034, ..Card::named("5858", Behavior::Approve) },
@@ -36,12 +32,7 @@ pub(super) fn take(state: &mut SquareState, id: &str, verified: bool) -> Result<
         _ => {
             let Some(token) = state.tokens.get_owned(id) else {
                 let detail = "Card nonce not found in this `sandbox` application environment.";
-                return Err(SquareError::new(
-                    StatusCode::NOT_FOUND,
-                    "INVALID_REQUEST_ERROR",
-                    "NOT_FOUND",
-                    detail,
-                ));
+                return Err(Error::new(StatusCode::NOT_FOUND, "INVALID_REQUEST_ERROR", "NOT_FOUND", detail));
             };
             if token.used {
                 return Err(used());
@@ -53,8 +44,8 @@ pub(super) fn take(state: &mut SquareState, id: &str, verified: bool) -> Result<
     }
 }
 
-fn used() -> SquareError {
-    SquareError::invalid("CARD_TOKEN_USED", "source_id", "The card nonce was already used.").begun()
+fn used() -> Error {
+    Error::invalid("CARD_TOKEN_USED", "source_id", "The card nonce was already used.").begun()
 }
 
 pub(super) fn of_card(card: Card) -> Source {

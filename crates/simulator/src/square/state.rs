@@ -1,24 +1,14 @@
 //! What the Square API remembers.
 
-use serde::{Deserialize, Serialize};
-use std::sync::Arc;
-
-use serde_json::{Value, json};
-
-use super::objects::{Dispute, Link, Order, Payment, Refund};
-use crate::api::ApiState;
-use crate::calendar;
-use crate::card::Card;
-use crate::collection::{Collection, Kept};
-use crate::config::Config;
-use crate::services::Services;
-use crate::webhooks::WebhookEvent;
+use super::prelude::*;
+use super::{disputes::Dispute, refunds::Refund};
+use crate::{api::ApiState, config::Config, webhooks::WebhookEvent};
 
 pub(super) const MERCHANT: &str = "MSIMULATOR001";
 
 /// Everything on the wire, by kind.
 #[derive(Debug)]
-pub(crate) struct SquareState {
+pub(crate) struct State {
     pub(crate) payments: Collection<Payment>,
     pub(crate) refunds: Collection<Refund>,
     pub(crate) disputes: Collection<Dispute>,
@@ -29,7 +19,7 @@ pub(crate) struct SquareState {
 }
 
 /// A one-time token of a card a customer typed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct Token {
     pub(super) card: Card,
     pub(super) used: bool,
@@ -58,7 +48,7 @@ impl Context {
     }
 }
 
-impl ApiState for SquareState {
+impl ApiState for State {
     fn new(config: &Config) -> Self {
         let objects_max = config.objects_max;
         Self {
@@ -77,7 +67,7 @@ impl ApiState for SquareState {
     }
 }
 
-impl SquareState {
+impl State {
     /// Records an event, to be sent once the change is complete. `what` is `payment`, `refund` or `dispute`.
     pub(super) fn emit(&mut self, context: &Context, kind: &str, what: &str, id: &str, object: &Value) {
         let event_id = context.services.ids.uuid();

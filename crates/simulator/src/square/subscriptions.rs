@@ -1,15 +1,7 @@
 //! `/v2/webhooks/subscriptions`. The signature key is in the answer about one subscription, not in the list.
 
-use serde_json::{Map, Value, json};
-
-use super::body::Fields;
-use super::call::Call;
-use super::error::SquareError;
-use super::list;
-use super::state::SquareState;
-use crate::collection::Collection;
-use crate::config::{WebhookTarget, Wire};
-use crate::webhooks::Endpoint;
+use super::prelude::*;
+use crate::{config::WebhookTarget, webhooks::Endpoint};
 
 /// The event types of this simulator; the provider has many more.
 const EVENT_TYPES: [&str; 8] = [
@@ -53,27 +45,27 @@ fn alone(endpoint: &Endpoint) -> Value {
     json!({ "subscription": fields })
 }
 
-fn find(call: &Call) -> Result<Endpoint, SquareError> {
+fn find(call: &Call) -> Answer<Endpoint> {
     let found = call.context.services.endpoints(Wire::Square).into_iter().find(|known| known.id == call.id);
-    found.ok_or_else(|| SquareError::not_found("webhook subscription", &call.id))
+    found.ok_or_else(|| Error::not_found("webhook subscription", &call.id))
 }
 
-fn events_of(fields: &Fields<'_>) -> Result<Option<Vec<String>>, SquareError> {
+fn events_of(fields: &Fields<'_>) -> Answer<Option<Vec<String>>> {
     let Some(value) = fields.raw("event_types") else { return Ok(None) };
     let known = |event: &Value| event.as_str().filter(|event| EVENT_TYPES.contains(event)).map(str::to_owned);
     let events: Option<Vec<String>> = value.as_array().and_then(|events| events.iter().map(known).collect());
     let detail = "An event type is not known.";
-    let wrong = || SquareError::invalid("INVALID_VALUE", "subscription.event_types", detail);
+    let wrong = || Error::invalid("INVALID_VALUE", "subscription.event_types", detail);
     events.map(Some).ok_or_else(wrong)
 }
 
-pub(super) fn create(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn create(_: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&["idempotency_key subscription"])?;
     fields.text("idempotency_key", 45)?;
-    let given = fields.object("subscription")?.ok_or_else(|| SquareError::missing("subscription"))?;
+    let given = fields.object("subscription")?.ok_or_else(|| Error::missing("subscription"))?;
     given.allow(&["name enabled event_types notification_url api_version"])?;
-    let events = events_of(&given)?.ok_or_else(|| SquareError::missing("subscription.event_types"))?;
+    let events = events_of(&given)?.ok_or_else(|| Error::missing("subscription.event_types"))?;
     let url = given.required("notification_url", 2_048)?.to_owned();
     let services = &call.context.services;
     let secret = services.ids.letters(22);
@@ -83,12 +75,12 @@ pub(super) fn create(_: &mut SquareState, call: &Call) -> Result<Value, SquareEr
     endpoint.api_version = given.owned("api_version", 20)?;
     endpoint.is_enabled = given.boolean("enabled")?.unwrap_or(true);
     if !services.add_endpoint(endpoint.clone()) {
-        return Err(SquareError::bad_request("There are too many webhook subscriptions."));
+        return Err(Error::bad_request("There are too many webhook subscriptions."));
     }
     Ok(alone(&endpoint))
 }
 
-pub(super) fn list(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn list(_: &mut State, call: &Call) -> Answer {
     let endpoints = call.context.services.endpoints(Wire::Square);
     let mut collection = Collection::new(endpoints.len());
     for endpoint in endpoints {
@@ -102,14 +94,14 @@ pub(super) fn list(_: &mut SquareState, call: &Call) -> Result<Value, SquareErro
     })
 }
 
-pub(super) fn retrieve(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn retrieve(_: &mut State, call: &Call) -> Answer {
     find(call).map(|found| alone(&found))
 }
 
-pub(super) fn update(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn update(_: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&["subscription"])?;
-    let given = fields.object("subscription")?.ok_or_else(|| SquareError::missing("subscription"))?;
+    let given = fields.object("subscription")?.ok_or_else(|| Error::missing("subscription"))?;
     given.allow(&["name enabled event_types notification_url api_version"])?;
     let mut endpoint = find(call)?;
     if let Some(events) = events_of(&given)? {
@@ -123,7 +115,7 @@ pub(super) fn update(_: &mut SquareState, call: &Call) -> Result<Value, SquareEr
     Ok(json!({ "subscription": shown(&endpoint) }))
 }
 
-pub(super) fn delete(_: &mut SquareState, call: &Call) -> Result<Value, SquareError> {
+pub(super) fn delete(_: &mut State, call: &Call) -> Answer {
     let found = find(call)?;
     call.context.services.remove_endpoint(&found.id);
     Ok(json!({}))

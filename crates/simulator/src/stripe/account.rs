@@ -1,18 +1,15 @@
 //! `/v1/account`, `/v1/accounts/<id>` and `/v1/balance`: whose key it is, and for which mode.
 
-use serde_json::{Value, json};
+use super::call::{OWN_ACCOUNT, no_access};
+use super::prelude::*;
 
-use super::call::{Call, OWN_ACCOUNT, no_access};
-use super::error::StripeError;
-use super::state::StripeState;
-
-pub(super) fn retrieve(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn retrieve(_: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     Ok(shown(call.context.account.as_deref().unwrap_or(OWN_ACCOUNT)))
 }
 
 /// One's own account; a platform also sees those connected to it.
-pub(super) fn retrieve_by_id(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn retrieve_by_id(_: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let is_seen = match call.context.account.as_deref() {
         Some(account) => account == call.id,
@@ -50,7 +47,7 @@ fn shown(id: &str) -> Value {
     })
 }
 
-pub(super) fn balance(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn balance(_: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let funds = json!([{ "amount": 0, "currency": "usd", "source_types": { "card": 0 } }]);
     Ok(json!({ "object": "balance", "available": funds, "livemode": call.is_live, "pending": funds }))

@@ -1,8 +1,6 @@
 //! Currencies and amounts that the provider takes: <https://docs.stripe.com/currencies#minimum-and-maximum-charge-amounts>.
 
-use super::error::StripeError;
-use super::form::Params;
-use crate::page::amount_text;
+use super::prelude::*;
 
 /// What is taken, and the least that can be charged of each currency in the units the API counts in, as the provider
 /// publishes it.
@@ -34,24 +32,24 @@ fn least(currency: &str) -> Option<i64> {
     currencies().find(|(code, _)| *code == currency).map(|(_, least)| least)
 }
 
-pub(super) fn money(params: &Params, amount: &str, currency: &str) -> Result<(i64, String), StripeError> {
-    let value = params.integer(amount)?.ok_or_else(|| StripeError::missing(amount))?;
+pub(super) fn money(params: &Params, amount: &str, currency: &str) -> Answer<(i64, String)> {
+    let value = params.integer(amount)?.ok_or_else(|| Error::missing(amount))?;
     let code = params.required(currency)?.to_ascii_lowercase();
     if least(&code).is_none() {
         let known: Vec<_> = currencies().map(|(code, _)| code).collect();
         let known = known.join(", ");
         let message =
             format!("Invalid currency: {code}. Stripe currently supports these currencies: {known}");
-        return Err(StripeError::invalid(message).param(currency));
+        return Err(Error::invalid(message).param(currency));
     }
     check_amount(value, &code, amount)?;
     Ok((value, code))
 }
 
-pub(super) fn check_amount(value: i64, currency: &str, param: &str) -> Result<(), StripeError> {
+pub(super) fn check_amount(value: i64, currency: &str, param: &str) -> Answer<()> {
     if value < 1 {
         let message = "This value must be greater than or equal to 1.";
-        return Err(StripeError::invalid(message).code("parameter_invalid_integer").param(param));
+        return Err(Error::invalid(message).code("parameter_invalid_integer").param(param));
     }
     if let Some(least) = least(currency).filter(|least| value < *least) {
         return Err(too_small(least, currency, param));
@@ -59,19 +57,19 @@ pub(super) fn check_amount(value: i64, currency: &str, param: &str) -> Result<()
     check_step(value, currency, param)?;
     if value > 99_999_999 {
         let message = "Amount must be no more than 99999999";
-        return Err(StripeError::invalid(message).code("amount_too_large").param(param));
+        return Err(Error::invalid(message).code("amount_too_large").param(param));
     }
     Ok(())
 }
 
-pub(super) fn too_small(least: i64, currency: &str, param: &str) -> StripeError {
+pub(super) fn too_small(least: i64, currency: &str, param: &str) -> Error {
     let message = format!("Amount must be at least {}", shown(least, currency));
-    StripeError::invalid(message).code("amount_too_small").param(param)
+    Error::invalid(message).code("amount_too_small").param(param)
 }
 
-pub(super) fn too_large(most: i64, currency: &str, param: &str) -> StripeError {
+pub(super) fn too_large(most: i64, currency: &str, param: &str) -> Error {
     let message = format!("Amount must be no more than {}", shown(most, currency));
-    StripeError::invalid(message).code("amount_too_large").param(param)
+    Error::invalid(message).code("amount_too_large").param(param)
 }
 
 fn shown(amount: i64, currency: &str) -> String {
@@ -84,7 +82,7 @@ fn shown(amount: i64, currency: &str) -> String {
 }
 
 /// Of three decimals the provider takes two, and no fractions of currencies that once had some.
-pub(super) fn check_step(value: i64, currency: &str, param: &str) -> Result<(), StripeError> {
+pub(super) fn check_step(value: i64, currency: &str, param: &str) -> Answer<()> {
     let (step, reason) = match currency {
         "bhd" | "jod" | "kwd" | "omr" | "tnd" => {
             (10, "In three-decimal currencies the last digit has to be 0")
@@ -95,7 +93,7 @@ pub(super) fn check_step(value: i64, currency: &str, param: &str) -> Result<(), 
     if value % step != 0 {
         let page = "https://stripe.com/docs/currencies#special-cases";
         let message = format!("Invalid amount: {value}. {reason}. See {page}");
-        return Err(StripeError::invalid(message).param(param));
+        return Err(Error::invalid(message).param(param));
     }
     Ok(())
 }

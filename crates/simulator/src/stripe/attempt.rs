@@ -1,22 +1,14 @@
 //! Charging an intent: approval, decline, proof of identity, capture.
 
-use serde_json::{Value, json};
-
-use super::disputes;
-use super::error::StripeError;
-use super::method_types::{self, Timing};
-use super::objects::{Charge, Intent, Method, Status};
-use super::state::{Context, StripeState};
-use crate::card::{Behavior, Reason};
-use crate::config::Wire;
+use super::prelude::*;
 
 /// Tries a method on an intent. A decline is an error that carries the intent, which can be tried again.
 pub(super) fn attempt(
-    state: &mut StripeState,
+    state: &mut State,
     context: &Context,
     mut intent: Intent,
     method: &Method,
-) -> Result<Intent, StripeError> {
+) -> Answer<Intent> {
     if !intent.method_types.iter().any(|name| name == method.kind()) {
         let message = format!(
             "The PaymentMethod provided ({}) is not allowed for this PaymentIntent. Please attach a PaymentMethod of \
@@ -24,7 +16,7 @@ pub(super) fn attempt(
             method.kind(),
             intent.method_types.join(", ")
         );
-        return Err(StripeError::invalid(message).code("payment_intent_incompatible_payment_method"));
+        return Err(Error::invalid(message).code("payment_intent_incompatible_payment_method"));
     }
     intent.method = Some(method.id.clone());
     intent.next_action = None;
@@ -71,12 +63,7 @@ pub(super) fn attempt(
 }
 
 /// Takes the money, or holds it where the intent wants to be captured.
-pub(super) fn approve(
-    state: &mut StripeState,
-    context: &Context,
-    mut intent: Intent,
-    method: &Method,
-) -> Intent {
+pub(super) fn approve(state: &mut State, context: &Context, mut intent: Intent, method: &Method) -> Intent {
     let mut charge = new_charge(context, &intent, method, "succeeded");
     if !intent.manual_capture {
         charge.captured = true;
@@ -95,7 +82,7 @@ pub(super) fn approve(
     }
 }
 
-fn succeed(state: &mut StripeState, context: &Context, mut intent: Intent) -> Intent {
+fn succeed(state: &mut State, context: &Context, mut intent: Intent) -> Intent {
     intent.status = Status::Succeeded;
     intent.amount_received = intent.amount;
     intent.amount_capturable = 0;
@@ -106,7 +93,7 @@ fn succeed(state: &mut StripeState, context: &Context, mut intent: Intent) -> In
 
 /// The session an intent belongs to is complete once the customer has nothing more to do on its page. Where the money came
 /// later, or did not, that is another event.
-pub(super) fn complete(state: &mut StripeState, context: &Context, intent: &Intent) {
+pub(super) fn complete(state: &mut State, context: &Context, intent: &Intent) {
     let Some(mut session) = intent.session.as_ref().and_then(|id| state.sessions.get_owned(id)) else {
         return;
     };
@@ -124,13 +111,13 @@ pub(super) fn complete(state: &mut StripeState, context: &Context, intent: &Inte
 }
 
 pub(super) fn decline(
-    state: &mut StripeState,
+    state: &mut State,
     context: &Context,
     mut intent: Intent,
     method: &Method,
     reason: Reason,
-) -> StripeError {
-    let error = StripeError::declined(reason);
+) -> Error {
+    let error = Error::declined(reason);
     let field = |name: &str| error.fields.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let mut charge = new_charge(context, &intent, method, "failed");
     charge.failure = Some((field("code"), field("decline_code"), field("message")));
@@ -143,7 +130,7 @@ pub(super) fn decline(
 }
 
 /// Sends an intent back to wait for another method.
-fn fail(state: &mut StripeState, context: &Context, mut intent: Intent, error: Value) -> Intent {
+fn fail(state: &mut State, context: &Context, mut intent: Intent, error: Value) -> Intent {
     intent.status = Status::RequiresPaymentMethod;
     intent.last_payment_error = Some(error);
     intent.next_action = None;
@@ -152,28 +139,18 @@ fn fail(state: &mut StripeState, context: &Context, mut intent: Intent, error: V
 }
 
 /// The customer proved who they are, or could not.
-pub(super) fn authenticated(
-    state: &mut StripeState,
-    context: &Context,
-    id: &str,
-    proven: bool,
-) -> Result<Intent, StripeError> {
+pub(super) fn authenticated(state: &mut State, context: &Context, id: &str, proven: bool) -> Answer<Intent> {
     let (intent, method) = waiting(state, id, Status::RequiresAction, |timing| timing == Timing::Now)?;
     if proven {
         return Ok(approve(state, context, intent, &method));
     }
     let message = "We are unable to authenticate your payment method.";
-    let error = StripeError::invalid(message).code("payment_intent_authentication_failure");
+    let error = Error::invalid(message).code("payment_intent_authentication_failure");
     Ok(fail(state, context, intent, error.with("payment_method", method.json()).fields.into()))
 }
 
 /// A bank debit came through, or did not; a voucher was paid, or has expired.
-pub(super) fn settled(
-    state: &mut StripeState,
-    context: &Context,
-    id: &str,
-    paid: bool,
-) -> Result<Intent, StripeError> {
+pub(super) fn settled(state: &mut State, context: &Context, id: &str, paid: bool) -> Answer<Intent> {
     let is_voucher = |timing| matches!(timing, Timing::Voucher(_));
     let (intent, method) = waiting(state, id, Status::RequiresAction, is_voucher)
         .or_else(|_| waiting(state, id, Status::Processing, |timing| timing == Timing::Debit))?;
@@ -187,13 +164,13 @@ pub(super) fn settled(
     }
     let error = if is_voucher(method.kind.timing) {
         let message = "The payment attempt expired: the customer did not pay the voucher in time.";
-        StripeError::invalid(message).code("payment_intent_payment_attempt_expired")
+        Error::invalid(message).code("payment_intent_payment_attempt_expired")
     } else {
         charge.status = "failed";
         state.emit(context, "charge.failed", charge.json());
         state.charges.put(&charge.id.clone(), charge);
         let message = "The customer's bank returned the payment.";
-        StripeError::invalid(message).code("payment_intent_payment_attempt_failed")
+        Error::invalid(message).code("payment_intent_payment_attempt_failed")
     };
     let intent = fail(state, context, intent, error.fields.into());
     complete(state, context, &intent);
@@ -201,17 +178,17 @@ pub(super) fn settled(
 }
 
 fn waiting(
-    state: &StripeState,
+    state: &State,
     id: &str,
     status: Status,
     fits: impl Fn(Timing) -> bool,
-) -> Result<(Intent, Method), StripeError> {
+) -> Answer<(Intent, Method)> {
     let intent =
-        state.intents.get_owned(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
+        state.intents.get_owned(id).ok_or_else(|| Error::not_found("payment_intent", id, "intent"))?;
     let method = intent.method.as_ref().and_then(|method| state.methods.get_owned(method));
     match method {
         Some(method) if intent.status == status && fits(method.kind.timing) => Ok((intent, method)),
-        _ => Err(StripeError::unexpected_state(format!(
+        _ => Err(Error::unexpected_state(format!(
             "The PaymentIntent has a status of {}, not {}.",
             intent.status.word(),
             status.word()
@@ -220,7 +197,7 @@ fn waiting(
 }
 
 /// Captures what is held, whole or in part.
-pub(super) fn capture(state: &mut StripeState, context: &Context, mut intent: Intent, amount: i64) -> Intent {
+pub(super) fn capture(state: &mut State, context: &Context, mut intent: Intent, amount: i64) -> Intent {
     if let Some(mut charge) = intent.latest_charge.as_ref().and_then(|id| state.charges.get_owned(id)) {
         charge.captured = true;
         charge.amount_captured = amount;
@@ -240,7 +217,7 @@ pub(super) fn capture(state: &mut StripeState, context: &Context, mut intent: In
 }
 
 /// Stores an intent and says what happened to it.
-pub(super) fn keep(state: &mut StripeState, context: &Context, intent: Intent, event: &str) -> Intent {
+pub(super) fn keep(state: &mut State, context: &Context, intent: Intent, event: &str) -> Intent {
     state.intents.put(&intent.id, intent.clone());
     state.emit(context, event, intent.json());
     intent

@@ -1,24 +1,15 @@
 //! What a customer's browser sees: the hosted page, the proof of identity, the script for embedded forms.
 
+use super::attempt::authenticated;
+use super::prelude::*;
+use super::sessions::{PaidWith, find, pay};
+use crate::call_handler::read_body;
+use crate::page;
+use crate::page::{Checkout, Field, MERCHANT, Problem, escape, message, redirect, typed_card, with_query};
 use axum::Router;
 use axum::extract::{Path, Request, State};
 use axum::response::Response;
 use axum::routing::get;
-use http::StatusCode;
-use serde_json::{Map, Value};
-
-use super::attempt::authenticated;
-use super::call::Stripe;
-use super::error::StripeError;
-use super::method_types::{self, Timing};
-use super::objects::{Intent, Session, Status};
-use super::sessions::{PaidWith, find, pay};
-use super::state::{Context, StripeState};
-use crate::api::Api;
-use crate::call_handler::read_body;
-use crate::page::{
-    self, Checkout, Field, MERCHANT, Problem, amount_text, escape, message, redirect, typed_card, with_query,
-};
 
 const PROVIDER: &str = "card provider A (Stripe)";
 
@@ -167,7 +158,7 @@ fn problem_of(error: &Map<String, Value>) -> Problem {
 }
 
 /// Where a customer goes after the proof of identity.
-fn leave(state: &StripeState, intent: &Intent) -> Response {
+fn leave(state: &super::state::State, intent: &Intent) -> Response {
     if let Some(session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)) {
         if session.status == "complete" {
             return checkout(&session, None);
@@ -189,6 +180,6 @@ fn leave(state: &StripeState, intent: &Intent) -> Response {
     }
 }
 
-fn not_there(error: &StripeError) -> Response {
+fn not_there(error: &Error) -> Response {
     message(error.status, PROVIDER, "Not possible", error.message())
 }

@@ -1,20 +1,11 @@
 //! One API call: how it is read and authenticated, and how this provider words what all can say.
 
-use std::sync::Arc;
-
+use super::prelude::*;
+use crate::api::{ApiRequest, Provider, ReadCall};
+use crate::config::StripeKeys;
 use data_encoding::BASE64;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
-use serde_json::Value;
+use http::{HeaderMap, HeaderValue, Method, header};
 use subtle::ConstantTimeEq as _;
-
-use super::error::StripeError;
-use super::form::Params;
-use super::keys::Permissions;
-use super::state::{Context, StripeState};
-use super::{list, versions};
-use crate::api::{Api, ApiRequest, Provider, ReadCall};
-use crate::calendar;
-use crate::config::{StripeKeys, Wire};
 
 /// What the browser's key may do.
 const BROWSER_OPERATIONS: [&str; 3] =
@@ -48,7 +39,7 @@ struct Caller {
     permissions: Permissions,
 }
 
-fn authenticate(api: &Api<Stripe>, request: &ApiRequest) -> Result<Caller, StripeError> {
+fn authenticate(api: &Api<Stripe>, request: &ApiRequest) -> Answer<Caller> {
     let keys = &api.services().config.stripe;
     let given = request.header(header::AUTHORIZATION.as_str()).and_then(|value| {
         let (scheme, rest) = value.split_once(' ')?;
@@ -62,7 +53,7 @@ fn authenticate(api: &Api<Stripe>, request: &ApiRequest) -> Result<Caller, Strip
         }
     });
     let Some(given) = given else {
-        return Err(StripeError::unauthorized(
+        return Err(Error::unauthorized(
             "You did not provide an API key. Provide it in the Authorization header, as a Bearer token.",
         ));
     };
@@ -73,7 +64,7 @@ fn authenticate(api: &Api<Stripe>, request: &ApiRequest) -> Result<Caller, Strip
     } else {
         api.state().keys.get(&given).cloned().ok_or_else(|| {
             let shown: String = given.chars().take(8).collect();
-            StripeError::unauthorized(format!("Invalid API Key provided: {shown}****"))
+            Error::unauthorized(format!("Invalid API Key provided: {shown}****"))
         })?
     };
     Ok(Caller { key: given, from_browser, permissions })
@@ -89,7 +80,7 @@ fn idempotency_key(request: &ApiRequest) -> Option<&str> {
 }
 
 /// The connected account that a call is for. A key's own account may be named as well.
-fn account(named: Option<&str>) -> Result<Option<String>, StripeError> {
+fn account(named: Option<&str>) -> Answer<Option<String>> {
     match named {
         None | Some(OWN_ACCOUNT) => Ok(None),
         Some(named) if CONNECTED_ACCOUNTS.contains(&named) => Ok(Some(named.to_owned())),
@@ -97,12 +88,12 @@ fn account(named: Option<&str>) -> Result<Option<String>, StripeError> {
     }
 }
 
-pub(super) fn no_access(account: &str) -> StripeError {
+pub(super) fn no_access(account: &str) -> Error {
     let message = format!(
         "The provided key does not have access to account '{account}' (or that account does not exist). \
          Application access may have been revoked."
     );
-    StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }.code("account_invalid")
+    Error { status: StatusCode::FORBIDDEN, ..Error::invalid(message) }.code("account_invalid")
 }
 
 fn version(request: &ApiRequest) -> &str {
@@ -115,22 +106,22 @@ pub(crate) struct Stripe;
 impl Provider for Stripe {
     const WIRE: Wire = Wire::Stripe;
     const KEY_KEPT_SECONDS: Option<i64> = Some(24 * 60 * 60);
-    type State = StripeState;
+    type State = State;
     type Call = Call;
-    type Error = StripeError;
+    type Error = Error;
 
-    fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Call>, StripeError> {
+    fn read(api: &Api<Self>, request: &ApiRequest) -> Answer<ReadCall<Call>> {
         let Caller { key: given, from_browser, permissions } = authenticate(api, request)?;
         if from_browser && !BROWSER_OPERATIONS.contains(&request.operation) {
             let message =
                 "This API call cannot be made with a publishable API key. Please use a secret API key.";
-            return Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) }
+            return Err(Error { status: StatusCode::FORBIDDEN, ..Error::invalid(message) }
                 .code("secret_key_required"));
         }
         let is_live = given.contains("k_live_");
         let key = idempotency_key(request).map(str::to_owned);
         if key.as_ref().is_some_and(|key| key.len() > 255) {
-            return Err(StripeError::invalid("Idempotency keys can have up to 255 characters."));
+            return Err(Error::invalid("Idempotency keys can have up to 255 characters."));
         }
         let (method, uri) = (&request.parts.method, &request.parts.uri);
         let mut params = if method == Method::GET {
@@ -140,7 +131,7 @@ impl Provider for Stripe {
             if !request.body.is_empty() && !kind.starts_with("application/x-www-form-urlencoded") {
                 let message = "Invalid request (check that your POST content type is \
                     application/x-www-form-urlencoded).";
-                return Err(StripeError::invalid(message));
+                return Err(Error::invalid(message));
             }
             Params::parse(&request.body)
         };
@@ -169,7 +160,7 @@ impl Provider for Stripe {
         })
     }
 
-    fn finish(state: &StripeState, call: &Call, answer: &mut Value) {
+    fn finish(state: &State, call: &Call, answer: &mut Value) {
         list::expand(state, &call.params, answer);
         versions::show_as_of(&call.context.version, answer);
     }
@@ -188,37 +179,36 @@ impl Provider for Stripe {
         }
     }
 
-    fn server_error(status: StatusCode) -> StripeError {
-        StripeError::new(status, "api_error", "An unknown error occurred (simulated).")
+    fn server_error(status: StatusCode) -> Error {
+        Error::new(status, "api_error", "An unknown error occurred (simulated).")
     }
 
-    fn simulated_refusal(operation: &str, code: Option<&str>) -> StripeError {
+    fn simulated_refusal(operation: &str, code: Option<&str>) -> Error {
         let message = "Rejected (simulated).";
         if operation == "payment_intents.confirm" {
-            let error =
-                StripeError::new(StatusCode::PAYMENT_REQUIRED, "card_error", message).code("card_declined");
+            let error = Error::new(StatusCode::PAYMENT_REQUIRED, "card_error", message).code("card_declined");
             error.with("decline_code", code.unwrap_or("generic_decline"))
         } else {
-            StripeError::invalid(message).code(code.unwrap_or("parameter_invalid_empty"))
+            Error::invalid(message).code(code.unwrap_or("parameter_invalid_empty"))
         }
     }
 
-    fn rate_limited() -> StripeError {
+    fn rate_limited() -> Error {
         let message = "Request rate limit exceeded (simulated).";
-        StripeError::new(StatusCode::TOO_MANY_REQUESTS, "invalid_request_error", message).code("rate_limit")
+        Error::new(StatusCode::TOO_MANY_REQUESTS, "invalid_request_error", message).code("rate_limit")
     }
 
-    fn key_reused(key: &str, _: Option<&str>) -> StripeError {
+    fn key_reused(key: &str, _: Option<&str>) -> Error {
         let message = format!(
             "Keys for idempotent requests can only be used with the same parameters they were first used with. \
              Try using a key other than '{key}' if you meant to execute a different request."
         );
-        StripeError::new(StatusCode::BAD_REQUEST, "idempotency_error", message)
+        Error::new(StatusCode::BAD_REQUEST, "idempotency_error", message)
     }
 
-    fn key_in_use(key: &str) -> StripeError {
+    fn key_in_use(key: &str) -> Error {
         let message =
             format!("There is currently another in-progress request using this Idempotent Key ({key}).");
-        StripeError::new(StatusCode::CONFLICT, "idempotency_error", message).code("idempotency_key_in_use")
+        Error::new(StatusCode::CONFLICT, "idempotency_error", message).code("idempotency_key_in_use")
     }
 }

@@ -1,22 +1,15 @@
 //! What the issuer, the customer's bank or the merchant's dashboard would do, done by the control interface.
 
-use std::sync::Arc;
-
-use serde_json::{Map, Value, json};
-
-use super::error::StripeError;
-use super::keys::Permissions;
-use super::state::{Context, Destination, StripeState};
-use super::{attempt, disputes, intents, refunds, sessions};
-use crate::services::Services;
+use super::prelude::*;
+use super::{attempt, intents, refunds, sessions, state::Destination};
 
 /// Does `action` to the object; `body` holds what the action takes.
 pub(crate) fn drive(
-    state: &mut StripeState,
+    state: &mut State,
     services: &Arc<Services>,
     (kind, id, action): (&str, &str, &str),
     body: &Value,
-) -> Result<Value, StripeError> {
+) -> Answer {
     let context = Context::without_call(services);
     let word = |name: &str| body.get(name).and_then(Value::as_str);
     let flag = |name: &str| body.get(name).and_then(Value::as_bool);
@@ -81,7 +74,7 @@ pub(crate) fn drive(
         }
         ("keys", "create") => {
             let permissions: Permissions = serde_json::from_value(body.clone())
-                .map_err(|error| StripeError::invalid(format!("permissions: {error}")))?;
+                .map_err(|error| Error::invalid(format!("permissions: {error}")))?;
             state.keys.insert(id.to_owned(), permissions);
             Ok(json!({ "id": id }))
         }
@@ -101,6 +94,6 @@ pub(crate) fn drive(
         }
         ("refunds", "succeed") => refunds::finish(state, &context, id, true).map(|refund| refund.json()),
         ("refunds", "fail") => refunds::finish(state, &context, id, false).map(|refund| refund.json()),
-        _ => Err(StripeError::invalid(format!("There is no action {action} on {kind}."))),
+        _ => Err(Error::invalid(format!("There is no action {action} on {kind}."))),
     }
 }

@@ -1,20 +1,21 @@
 //! Errors as the Stripe API writes them.
 
-use http::StatusCode;
-use serde_json::{Map, Value, json};
-
+use super::prelude::*;
 use crate::api::{ApiError, Refusal};
-use crate::card::{Mistake, Reason};
+use crate::card::Mistake;
 
 /// A refusal: its status and the fields of its `error` object.
 #[derive(Debug, Clone)]
-pub(crate) struct StripeError {
+pub(crate) struct Error {
     pub(crate) status: StatusCode,
     pub(crate) fields: Map<String, Value>,
     pub(super) begun: bool,
 }
 
-impl StripeError {
+/// What most functions answer.
+pub(super) type Answer<T = Value> = Result<T, Error>;
+
+impl Error {
     pub(super) fn new(status: StatusCode, kind: &str, message: impl Into<String>) -> Self {
         let mut fields = Map::new();
         fields.insert("type".to_owned(), kind.into());
@@ -92,7 +93,7 @@ impl StripeError {
     }
 }
 
-impl ApiError for StripeError {
+impl ApiError for Error {
     fn refusal(&self) -> Refusal {
         Refusal { status: self.status, body: json!({ "error": self.fields }), begun: self.begun }
     }

@@ -1,20 +1,32 @@
 //! `/v1/events`.
 
-use serde_json::Value;
+use super::prelude::*;
 
-use super::call::Call;
-use super::error::StripeError;
-use super::list;
-use super::objects::Event;
-use super::state::StripeState;
-
-pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
-    call.params.allow(&["expand[#]"])?;
-    let event = state.events.get(&call.id).filter(|event| event.account == call.context.account);
-    event.map(|event| event.json()).ok_or_else(|| StripeError::not_found("event", &call.id, "id"))
+/// An event as it was sent. The text is kept rather than the tree: there are many, and few are read again.
+#[derive(Debug, Clone)]
+pub(crate) struct Event {
+    pub(crate) kind: String,
+    pub(crate) created: i64,
+    pub(crate) text: Arc<str>,
+    /// The connected account it happened in.
+    pub(crate) account: Option<String>,
 }
 
-pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+impl Kept for Event {}
+
+impl Event {
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_default()
+    }
+}
+
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
+    call.params.allow(&["expand[#]"])?;
+    let event = state.events.get(&call.id).filter(|event| event.account == call.context.account);
+    event.map(|event| event.json()).ok_or_else(|| Error::not_found("event", &call.id, "id"))
+}
+
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&list::with(&["type", "types[#]", "created", "created[*]", "delivery_success"]))?;
     let (kind, kinds) = (call.params.text("type"), call.params.list("types"));
     list::page(&state.events, &call.params, "/v1/events", Event::json, |event| {

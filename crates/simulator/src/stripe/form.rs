@@ -1,12 +1,9 @@
 //! Form bodies and queries with bracket nesting.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-use super::error::StripeError;
+use super::prelude::*;
 
 /// The parameters of a request, in the order they came: `("metadata[order]", "7")`.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Params(Vec<(String, String)>);
 
 impl Params {
@@ -22,12 +19,12 @@ impl Params {
     ///
     /// A pattern is written like a parameter, with `*` for any one name, `#` for a list index (or none) and `**` for
     /// anything further.
-    pub(super) fn allow(&self, patterns: &[&str]) -> Result<(), StripeError> {
+    pub(super) fn allow(&self, patterns: &[&str]) -> Answer<()> {
         let patterns = patterns.iter().flat_map(|list| list.split_whitespace()).map(segments);
         let patterns: Vec<_> = patterns.collect();
         let fits = |name: &str| patterns.iter().any(|pattern| matches(pattern, &segments(name)));
         match self.0.iter().find(|(name, _)| !fits(name)) {
-            Some((name, _)) => Err(StripeError::unknown(name)),
+            Some((name, _)) => Err(Error::unknown(name)),
             None => Ok(()),
         }
     }
@@ -48,38 +45,36 @@ impl Params {
         Some(self.0.remove(place).1)
     }
 
-    pub(super) fn required(&self, name: &str) -> Result<&str, StripeError> {
-        self.text(name).ok_or_else(|| StripeError::missing(name))
+    pub(super) fn required(&self, name: &str) -> Answer<&str> {
+        self.text(name).ok_or_else(|| Error::missing(name))
     }
 
     pub(super) fn owned(&self, name: &str) -> Option<String> {
         self.text(name).map(str::to_owned)
     }
 
-    pub(super) fn integer(&self, name: &str) -> Result<Option<i64>, StripeError> {
+    pub(super) fn integer(&self, name: &str) -> Answer<Option<i64>> {
         let refuse = |text: &str| {
-            StripeError::invalid(format!("Invalid integer: {text}"))
-                .code("parameter_invalid_integer")
-                .param(name)
+            Error::invalid(format!("Invalid integer: {text}")).code("parameter_invalid_integer").param(name)
         };
         self.text(name).map(|text| text.parse().map_err(|_| refuse(text))).transpose()
     }
 
-    pub(super) fn boolean(&self, name: &str) -> Result<Option<bool>, StripeError> {
+    pub(super) fn boolean(&self, name: &str) -> Answer<Option<bool>> {
         match self.text(name) {
             None => Ok(None),
             Some("true") => Ok(Some(true)),
             Some("false") => Ok(Some(false)),
-            Some(text) => Err(StripeError::invalid(format!("Invalid boolean: {text}")).param(name)),
+            Some(text) => Err(Error::invalid(format!("Invalid boolean: {text}")).param(name)),
         }
     }
 
     /// One of a few words.
-    pub(super) fn word(&self, name: &str, words: &[&str]) -> Result<Option<String>, StripeError> {
+    pub(super) fn word(&self, name: &str, words: &[&str]) -> Answer<Option<String>> {
         match self.text(name) {
             Some(text) if !words.contains(&text) => {
                 let message = format!("Invalid {name}: must be one of {}", words.join(", "));
-                Err(StripeError::invalid(message).param(name))
+                Err(Error::invalid(message).param(name))
             }
             text => Ok(text.map(str::to_owned)),
         }
@@ -127,11 +122,7 @@ impl Params {
     }
 
     /// Puts `name[key]=value` pairs over what is there; an empty value removes a key, an empty map removes them all.
-    pub(super) fn merge_metadata(
-        &self,
-        name: &str,
-        into: &mut Map<String, Value>,
-    ) -> Result<(), StripeError> {
+    pub(super) fn merge_metadata(&self, name: &str, into: &mut Map<String, Value>) -> Answer<()> {
         if self.0.iter().any(|(given, value)| given == name && value.is_empty()) {
             into.clear();
         }
@@ -146,12 +137,12 @@ impl Params {
             }
             if key.chars().count() > 40 || value.chars().count() > 500 {
                 let message = "Metadata keys can have up to 40 characters and values up to 500.";
-                return Err(StripeError::invalid(message).param(given));
+                return Err(Error::invalid(message).param(given));
             }
             into.insert(key.to_owned(), value.as_str().into());
         }
         if into.len() > 50 {
-            return Err(StripeError::invalid("Metadata can have up to 50 keys.").param(name));
+            return Err(Error::invalid("Metadata can have up to 50 keys.").param(name));
         }
         Ok(())
     }

@@ -1,15 +1,134 @@
 //! `/v1/payment_intents`.
 
-use serde_json::{Map, Value, json};
+use super::attempt::{capture as capture_held, keep};
+use super::prelude::*;
 
-use super::amount::{check_amount, money};
-use super::attempt::{attempt, capture as capture_held, keep};
-use super::call::Call;
-use super::error::StripeError;
-use super::form::Params;
-use super::objects::{Intent, Status};
-use super::state::{Context, StripeState};
-use super::{list, method_types, methods};
+/// Where an intent stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Status {
+    RequiresPaymentMethod,
+    RequiresConfirmation,
+    RequiresAction,
+    Processing,
+    RequiresCapture,
+    Succeeded,
+    Canceled,
+}
+
+impl Status {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::RequiresPaymentMethod => "requires_payment_method",
+            Self::RequiresConfirmation => "requires_confirmation",
+            Self::RequiresAction => "requires_action",
+            Self::Processing => "processing",
+            Self::RequiresCapture => "requires_capture",
+            Self::Succeeded => "succeeded",
+            Self::Canceled => "canceled",
+        }
+    }
+}
+
+/// A payment on its way.
+#[derive(Debug, Clone)]
+pub(crate) struct Intent {
+    pub(crate) id: String,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) status: Status,
+    pub(crate) amount_received: i64,
+    pub(crate) metadata: Map<String, Value>,
+    /// The key it was created under.
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) amount_capturable: i64,
+    pub(crate) automatic_methods: Option<Value>,
+    pub(crate) cancellation_reason: Option<String>,
+    pub(crate) canceled_at: Option<i64>,
+    pub(crate) manual_capture: bool,
+    pub(crate) capture_method: String,
+    pub(crate) client_secret: String,
+    pub(crate) created: i64,
+    pub(crate) customer: Option<String>,
+    pub(crate) description: Option<String>,
+    pub(crate) last_payment_error: Option<Value>,
+    pub(crate) latest_charge: Option<String>,
+    pub(crate) next_action: Option<Value>,
+    pub(crate) method: Option<String>,
+    pub(crate) method_types: Vec<String>,
+    /// What the caller has limited them to.
+    pub(crate) allowed_types: Option<Vec<String>>,
+    pub(crate) receipt_email: Option<String>,
+    pub(crate) setup_future_usage: Option<String>,
+    pub(crate) statement_descriptor: Option<String>,
+    pub(crate) statement_descriptor_suffix: Option<String>,
+    /// Where the customer goes after proving who they are.
+    pub(crate) return_url: Option<String>,
+    /// The checkout session it belongs to.
+    pub(crate) session: Option<String>,
+    /// The connected account it was made for.
+    pub(crate) account: Option<String>,
+}
+
+impl Kept for Intent {
+    fn class(&self) -> Class {
+        if matches!(self.status, Status::Succeeded | Status::Canceled) { Class::Closed } else { Class::Open }
+    }
+}
+
+impl Intent {
+    pub(crate) fn json(&self) -> Value {
+        let intent = json!({
+            "id": self.id,
+            "object": "payment_intent",
+            "amount": self.amount,
+            "amount_capturable": self.amount_capturable,
+            "amount_details": { "tip": {} },
+            "amount_received": self.amount_received,
+            "automatic_payment_methods": self.automatic_methods,
+            "canceled_at": self.canceled_at,
+            "cancellation_reason": self.cancellation_reason,
+            "capture_method": self.capture_method,
+            "client_secret": self.client_secret,
+            "confirmation_method": "automatic",
+            "created": self.created,
+            "currency": self.currency,
+            "customer": self.customer,
+            "description": self.description,
+            "last_payment_error": self.last_payment_error,
+            "latest_charge": self.latest_charge,
+            "livemode": false,
+            "metadata": self.metadata,
+            "next_action": self.next_action,
+            "payment_method": self.method,
+            "payment_method_options": {},
+            "allowed_payment_method_types": self.allowed_types,
+            "payment_method_types": self.method_types,
+            "receipt_email": self.receipt_email,
+            "setup_future_usage": self.setup_future_usage,
+            "statement_descriptor": self.statement_descriptor,
+            "statement_descriptor_suffix": self.statement_descriptor_suffix,
+            "status": self.status.word(),
+        });
+        with_unset(
+            intent,
+            "application application_fee_amount customer_account \
+             excluded_payment_method_types managed_payments on_behalf_of \
+             payment_method_configuration_details payment_record processing review shipping source \
+             transfer_data transfer_group",
+        )
+    }
+
+    /// What the browser may see with the publishable key.
+    pub(crate) fn public_json(&self) -> Value {
+        let mut whole = self.json();
+        if let Some(fields) = whole.as_object_mut() {
+            for private in ["metadata", "customer", "latest_charge", "amount_received", "amount_capturable"] {
+                fields.shift_remove(private);
+            }
+        }
+        whole
+    }
+}
 
 /// Documented parameters of create and confirm that change nothing here.
 const IGNORED: &str = "error_on_requires_action mandate mandate_data[**] off_session \
@@ -27,13 +146,13 @@ const EXPIRED: &str = "expired";
 
 const CAPTURE_METHODS: [&str; 3] = ["automatic", "automatic_async", "manual"];
 
-pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let params = &call.params;
     params.allow(&[CREATE, IGNORED])?;
     let confirm = params.boolean("confirm")?.unwrap_or(false);
     if params.has("return_url") && !confirm {
         let message = "You can only set `return_url` when `confirm` is true.";
-        return Err(StripeError::invalid(message).param("return_url"));
+        return Err(Error::invalid(message).param("return_url"));
     }
     let (amount, currency) = money(params, "amount", "currency")?;
     let mut intent = new_intent(state, &call.context, params, amount, currency)?;
@@ -55,15 +174,15 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
 
 /// An intent nobody has paid yet, from the parameters a call or a checkout session gives.
 pub(super) fn new_intent(
-    state: &StripeState,
+    state: &State,
     context: &Context,
     params: &Params,
     amount: i64,
     currency: String,
-) -> Result<Intent, StripeError> {
+) -> Answer<Intent> {
     if let Some(email) = params.text("receipt_email").filter(|email| !email.contains('@')) {
         let message = format!("Invalid email address: {email}");
-        return Err(StripeError::invalid(message).code("email_invalid").param("receipt_email"));
+        return Err(Error::invalid(message).code("email_invalid").param("receipt_email"));
     }
     let automatic =
         params.boolean("automatic_payment_methods[enabled]")?.filter(|enabled| *enabled).map(|_| {
@@ -109,13 +228,13 @@ pub(super) fn new_intent(
     })
 }
 
-pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["client_secret", "expand[#]"])?;
     let intent = find(state, call)?;
     Ok(shown(&intent, call))
 }
 
-pub(super) fn update(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn update(state: &mut State, call: &Call) -> Answer {
     let params = &call.params;
     params.allow(&[
         "amount currency description metadata metadata[*] receipt_email payment_method customer",
@@ -142,7 +261,7 @@ pub(super) fn update(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     Ok(intent.json())
 }
 
-pub(super) fn confirm(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn confirm(state: &mut State, call: &Call) -> Answer {
     let params = &call.params;
     params.allow(&[
         "payment_method payment_method_data[**] return_url client_secret capture_method receipt_email",
@@ -166,7 +285,7 @@ pub(super) fn confirm(state: &mut StripeState, call: &Call) -> Result<Value, Str
     Ok(shown(&intent, call))
 }
 
-pub(super) fn cancel(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn cancel(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["cancellation_reason", "expand[#]"])?;
     let reasons = ["duplicate", "fraudulent", "requested_by_customer", "abandoned"];
     let reason = call.params.word("cancellation_reason", &reasons)?;
@@ -178,13 +297,13 @@ pub(super) fn cancel(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     {
         let message =
             "You cannot cancel a PaymentIntent of an open Checkout Session. Expire the session instead.";
-        return Err(StripeError::unexpected_state(message));
+        return Err(Error::unexpected_state(message));
     }
     Ok(cancel_intent(state, &call.context, intent, reason).json())
 }
 
 pub(super) fn cancel_intent(
-    state: &mut StripeState,
+    state: &mut State,
     context: &Context,
     mut intent: Intent,
     reason: Option<String>,
@@ -203,7 +322,7 @@ pub(super) fn cancel_intent(
     keep(state, context, intent, "payment_intent.canceled")
 }
 
-pub(super) fn capture(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn capture(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&[
         "amount_to_capture application_fee_amount metadata metadata[*] statement_descriptor",
         "statement_descriptor_suffix transfer_data[**] final_capture expand[#]",
@@ -215,29 +334,29 @@ pub(super) fn capture(state: &mut StripeState, call: &Call) -> Result<Value, Str
     let amount = call.params.integer("amount_to_capture")?.unwrap_or(intent.amount);
     if !(1..=intent.amount).contains(&amount) {
         let message = "The amount to capture must be positive and at most the amount authorized.";
-        return Err(StripeError::invalid(message).code("amount_too_large").param("amount_to_capture"));
+        return Err(Error::invalid(message).code("amount_too_large").param("amount_to_capture"));
     }
     call.params.merge_metadata("metadata", &mut intent.metadata)?;
     Ok(capture_held(state, &call.context, intent, amount).json())
 }
 
 /// Nobody captured it in time.
-pub(super) fn lapse(state: &mut StripeState, context: &Context, id: &str) -> Result<Intent, StripeError> {
+pub(super) fn lapse(state: &mut State, context: &Context, id: &str) -> Answer<Intent> {
     let intent = held(state, id)?;
     Ok(cancel_intent(state, context, intent, Some(EXPIRED.to_owned())))
 }
 
 /// An intent whose money is held.
-pub(super) fn held(state: &StripeState, id: &str) -> Result<Intent, StripeError> {
+pub(super) fn held(state: &State, id: &str) -> Answer<Intent> {
     let intent =
-        state.intents.get_owned(id).ok_or_else(|| StripeError::not_found("payment_intent", id, "intent"))?;
+        state.intents.get_owned(id).ok_or_else(|| Error::not_found("payment_intent", id, "intent"))?;
     if intent.status == Status::RequiresCapture {
         return Ok(intent);
     }
     Err(wrong_status(&intent, "captured"))
 }
 
-pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&list::with(&["customer", "created", "created[*]"]))?;
     let customer = call.params.text("customer");
     list::page(&state.intents, &call.params, "/v1/payment_intents", Intent::json, |intent| {
@@ -248,16 +367,16 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
 }
 
 /// The intent in the path. The browser's key must come with its client secret.
-fn find(state: &StripeState, call: &Call) -> Result<Intent, StripeError> {
-    let missing = || StripeError::not_found("payment_intent", &call.id, "intent");
+fn find(state: &State, call: &Call) -> Answer<Intent> {
+    let missing = || Error::not_found("payment_intent", &call.id, "intent");
     let is_its = |intent: &Intent| intent.account == call.context.account;
     let intent = state.intents.get_owned(&call.id).filter(is_its).ok_or_else(missing)?;
     match call.params.text("client_secret") {
         Some(secret) if secret != intent.client_secret => {
             let message = "The client_secret provided does not match any associated PaymentIntent.";
-            Err(StripeError::invalid(message).code("payment_intent_invalid_parameter").param("client_secret"))
+            Err(Error::invalid(message).code("payment_intent_invalid_parameter").param("client_secret"))
         }
-        None if call.from_browser => Err(StripeError::missing("client_secret")),
+        None if call.from_browser => Err(Error::missing("client_secret")),
         _ => Ok(intent),
     }
 }
@@ -266,15 +385,15 @@ fn shown(intent: &Intent, call: &Call) -> Value {
     if call.from_browser { intent.public_json() } else { intent.json() }
 }
 
-fn no_method() -> StripeError {
-    StripeError::unexpected_state(
+fn no_method() -> Error {
+    Error::unexpected_state(
         "You cannot confirm this PaymentIntent because it's missing a payment method. Update the PaymentIntent with \
          a payment method, or provide one when confirming.",
     )
 }
 
-fn wrong_status(intent: &Intent, done: &str) -> StripeError {
+fn wrong_status(intent: &Intent, done: &str) -> Error {
     let status = intent.status.word();
     let message = format!("This PaymentIntent could not be {done} because it has a status of {status}.");
-    StripeError::unexpected_state(message).with("payment_intent", intent.json())
+    Error::unexpected_state(message).with("payment_intent", intent.json())
 }

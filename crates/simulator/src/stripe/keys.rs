@@ -1,11 +1,8 @@
 //! Who calls: the account's secret key, the browser's, or a key that may do only some things.
 
-use std::collections::BTreeSet;
-
-use http::{Method, StatusCode};
+use super::prelude::*;
+use http::Method;
 use serde::Deserialize;
-
-use super::error::StripeError;
 
 /// What a key may do.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -50,7 +47,7 @@ impl Permissions {
         (key, account): (&str, &str),
         (method, operation): (&Method, &str),
         expand: &[&str],
-    ) -> Result<(), StripeError> {
+    ) -> Answer<()> {
         let Some(granted) = &self.granted else { return Ok(()) };
         let may = |resource: &str, level: &str| granted.contains(&format!("rak_{resource}_{level}"));
         let may_read = |resource: &str| {
@@ -77,6 +74,6 @@ impl Permissions {
              '{account}'. Having the '{missing}' permission would allow this request to continue.",
             last.unwrap_or_default()
         );
-        Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) })
+        Err(Error { status: StatusCode::FORBIDDEN, ..Error::invalid(message) })
     }
 }

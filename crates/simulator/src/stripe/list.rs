@@ -1,11 +1,6 @@
 //! Lists: newest first, by cursor; and references shown whole where the caller asks.
 
-use serde_json::{Value, json};
-
-use super::error::StripeError;
-use super::form::Params;
-use super::state::StripeState;
-use crate::collection::{Collection, Kept};
+use super::prelude::*;
 
 /// The parameters every list takes, and some more.
 pub(super) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -22,27 +17,25 @@ pub(super) fn page<T: Kept>(
     url: &str,
     json: impl Fn(&T) -> Value,
     fits: impl Fn(&T) -> bool,
-) -> Result<Value, StripeError> {
+) -> Answer {
     let limit = params.integer("limit")?.unwrap_or(10);
     let limit = usize::try_from(limit).ok().filter(|limit| (1..=100).contains(limit)).ok_or_else(|| {
-        StripeError::invalid("This value must be between 1 and 100.")
+        Error::invalid("This value must be between 1 and 100.")
             .code("parameter_invalid_integer")
             .param("limit")
     })?;
     let (cursor, newer) = match (params.text("starting_after"), params.text("ending_before")) {
         (Some(_), Some(_)) => {
-            return Err(StripeError::invalid(
-                "You cannot parameterize both starting_after and ending_before.",
-            ));
+            return Err(Error::invalid("You cannot parameterize both starting_after and ending_before."));
         }
         (older_than, None) => (older_than, false),
         (None, newer_than) => (newer_than, true),
     };
     let (mut data, has_more) = collection
         .page(cursor, newer, limit, None, |object| fits(object).then(|| json(object)))
-        .ok_or_else(|| StripeError {
+        .ok_or_else(|| Error {
             status: http::StatusCode::BAD_REQUEST,
-            ..StripeError::not_found(
+            ..Error::not_found(
                 "object",
                 cursor.unwrap_or_default(),
                 if newer { "ending_before" } else { "starting_after" },
@@ -81,31 +74,27 @@ const EXPANDABLE: [&str; 9] = [
 ];
 
 /// Refuses an `expand[]` that names something else, before the call is carried out.
-pub(super) fn check_expand(params: &Params) -> Result<(), StripeError> {
+pub(super) fn check_expand(params: &Params) -> Answer<()> {
     for path in params.list("expand") {
         if path.split('.').count() > 4 {
-            return Err(
-                StripeError::invalid("You cannot expand more than 4 levels of a property.").param("expand")
-            );
+            return Err(Error::invalid("You cannot expand more than 4 levels of a property.").param("expand"));
         }
         if !path.split('.').all(|step| EXPANDABLE.contains(&step)) {
-            return Err(
-                StripeError::invalid(format!("This property cannot be expanded ({path}).")).param("expand")
-            );
+            return Err(Error::invalid(format!("This property cannot be expanded ({path}).")).param("expand"));
         }
     }
     Ok(())
 }
 
 /// Shows references whole, as `expand[]` asks: `latest_charge`, `data.payment_intent.latest_charge`.
-pub(super) fn expand(state: &StripeState, params: &Params, answer: &mut Value) {
+pub(super) fn expand(state: &State, params: &Params, answer: &mut Value) {
     for path in params.list("expand") {
         let steps: Vec<&str> = path.split('.').collect();
         expand_path(state, answer, &steps);
     }
 }
 
-fn expand_path(state: &StripeState, value: &mut Value, steps: &[&str]) {
+fn expand_path(state: &State, value: &mut Value, steps: &[&str]) {
     let [step, rest @ ..] = steps else { return };
     if let Some(items) = value.as_array_mut() {
         for item in items {
@@ -128,7 +117,7 @@ fn expand_path(state: &StripeState, value: &mut Value, steps: &[&str]) {
 }
 
 /// The newest refunds of a charge, as many as an expanded list shows.
-fn refunds_of(state: &StripeState, charge: &str) -> Value {
+fn refunds_of(state: &State, charge: &str) -> Value {
     let all: Vec<Value> = state
         .refunds
         .labeled(Some(charge))
@@ -144,7 +133,7 @@ fn refunds_of(state: &StripeState, charge: &str) -> Value {
     })
 }
 
-fn whole(state: &StripeState, id: &str) -> Option<Value> {
+fn whole(state: &State, id: &str) -> Option<Value> {
     match id.split('_').next()? {
         "pi" => state.intents.get(id).map(|object| object.json()),
         "ch" => state.charges.get(id).map(|object| object.json()),

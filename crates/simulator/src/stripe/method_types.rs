@@ -1,17 +1,10 @@
 //! Kinds of payment methods: which there are, in which currencies, and when each says whether it was paid.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-
 use super::amount::{too_large, too_small};
-use super::error::StripeError;
-use super::form::Params;
-use super::state::{Context, StripeState};
-use crate::collection::{Word, word};
-use crate::config::Wire;
+use super::prelude::*;
 
 /// When a method tells whether it was paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Timing {
     Now,
     /// Days after the customer agreed: the payment is processing meanwhile.
@@ -21,16 +14,13 @@ pub(crate) enum Timing {
 }
 
 /// A kind of payment method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MethodType {
-    #[serde(with = "word")]
-    pub(crate) name: Word,
-    #[serde(with = "word")]
-    pub(crate) label: Word,
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
     pub(crate) timing: Timing,
     /// What it pays in, separated by spaces; empty means any currency.
-    #[serde(with = "word")]
-    currencies: Word,
+    currencies: &'static str,
 }
 
 pub(crate) const CARD: MethodType = of("card", "Card", Timing::Now, "");
@@ -93,7 +83,7 @@ const LIMITS: [(&str, &str, i64, i64); 10] = [
 ];
 
 /// Whether a method pays this amount.
-fn check_limits(name: &str, amount: i64, currency: &str) -> Result<(), StripeError> {
+fn check_limits(name: &str, amount: i64, currency: &str) -> Answer<()> {
     let limit = LIMITS.into_iter().find(|(method, code, ..)| (*method, *code) == (name, currency));
     match limit {
         Some((_, _, least, _)) if amount < least => Err(too_small(least, currency, "amount")),
@@ -125,11 +115,11 @@ const EXCLUSIVE: [&str; 3] = [REQUIRED, "automatic_payment_methods", "payment_me
 /// The kinds that an intent or a session takes: those required, those of the allowed ones that fit, or all that the
 /// dashboard has for the currency.
 pub(super) fn taken(
-    state: &StripeState,
+    state: &State,
     params: &Params,
     (amount, currency): (i64, &str),
     is_manual: bool,
-) -> Result<Vec<String>, StripeError> {
+) -> Answer<Vec<String>> {
     let can_hold = |name: &str| !is_manual || HOLDABLE.contains(&name);
     let is_on = |name: &str| !state.switched_off.contains(name);
     let takes_currency = |name: &str| {
@@ -142,11 +132,11 @@ pub(super) fn taken(
     if !allowed.is_empty() {
         if let Some(other) = EXCLUSIVE.into_iter().find(|name| params.has(name)) {
             let message = format!("You may only specify one of these parameters: {ALLOWED}, {other}.");
-            return Err(StripeError::invalid(message).param(ALLOWED));
+            return Err(Error::invalid(message).param(ALLOWED));
         }
         for name in &allowed {
             if currencies_of(name).is_none() {
-                return Err(StripeError::invalid(format!("Invalid {ALLOWED}[]: {name}")).param(ALLOWED));
+                return Err(Error::invalid(format!("Invalid {ALLOWED}[]: {name}")).param(ALLOWED));
             }
         }
         let taken: Vec<_> = allowed.into_iter().filter(|name| pays(name)).map(str::to_owned).collect();
@@ -154,7 +144,7 @@ pub(super) fn taken(
             let message = "No valid payment method types for this Payment Intent. Please ensure that you have activated \
                            payment methods compatible with your chosen currency in your dashboard \
                            (https://dashboard.stripe.com/settings/payment_methods).";
-            return Err(StripeError::invalid(message));
+            return Err(Error::invalid(message));
         }
         return Ok(taken);
     }
@@ -169,7 +159,7 @@ pub(super) fn taken(
     if let Some(name) = required.iter().find(|name| !can_hold(name)) {
         let message =
             format!("The payment method type {name} does not support `capture_method` set to `manual`.");
-        return Err(StripeError::invalid(message).param("capture_method"));
+        return Err(Error::invalid(message).param("capture_method"));
     }
     for name in &required {
         check_limits(name, amount, currency)?;
@@ -183,7 +173,7 @@ pub(super) fn taken(
                  your dashboard and your account is enabled for any preview features that you are trying to use."
             ),
         };
-        return Err(StripeError::invalid(refused).param(REQUIRED));
+        return Err(Error::invalid(refused).param(REQUIRED));
     }
     Ok(required.into_iter().map(str::to_owned).collect())
 }

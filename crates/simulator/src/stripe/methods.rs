@@ -1,16 +1,91 @@
 //! `/v1/payment_methods`, and the methods other calls bring: the named test ones, and cards a customer typed.
 
-use serde_json::Value;
+use super::charges::no_billing_details;
+use super::method_types::{CARD, MethodType, US_BANK_ACCOUNT, played};
+use super::prelude::*;
+use crate::card::Brand;
 
-use super::call::Call;
-use super::error::StripeError;
-use super::form::Params;
-use super::method_types::{CARD, MethodType, Timing, US_BANK_ACCOUNT, played};
-use super::objects::Method;
-use super::state::{Context, StripeState};
-use crate::card::{Behavior, Brand, Card, Reason, Typed};
+/// A card, a bank account or a voucher that can be paid with.
+#[derive(Debug, Clone)]
+pub(crate) struct Method {
+    pub(crate) id: String,
+    pub(crate) kind: MethodType,
+    /// What it is paid with; for anything but a card only its last digits mean something.
+    pub(crate) card: Card,
+    pub(crate) created: i64,
+}
 
-pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+fn brand(card: &Card) -> &'static str {
+    match card.brand {
+        Brand::Visa => "visa",
+        Brand::Mastercard => "mastercard",
+        Brand::Amex => "amex",
+        Brand::Discover => "discover",
+    }
+}
+
+impl Kept for Method {}
+
+impl Method {
+    pub(crate) fn kind(&self) -> &'static str {
+        self.kind.name
+    }
+
+    /// What a charge and the method itself both show of it.
+    pub(crate) fn details(&self) -> Value {
+        if self.kind() != "card" && self.kind() != "us_bank_account" {
+            return json!({});
+        }
+        if self.kind() != "card" {
+            return json!({
+                "account_holder_type": "individual",
+                "account_type": "checking",
+                "bank_name": "STRIPE TEST BANK",
+                "fingerprint": format!("simulated{}", self.card.last4),
+                "last4": self.card.last4,
+                "routing_number": "110000000",
+            });
+        }
+        json!({
+            "brand": brand(&self.card),
+            "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": "pass" },
+            "country": "US",
+            "exp_month": self.card.exp_month,
+            "exp_year": self.card.exp_year,
+            "fingerprint": format!("simulated{}", self.card.last4),
+            "funding": "credit",
+            "last4": self.card.last4,
+            "regulated_status": "unregulated",
+            "wallet": null,
+        })
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let mut method = json!({
+            "id": self.id,
+            "object": "payment_method",
+            "allow_redisplay": "unspecified",
+            "billing_details": no_billing_details(),
+            "created": self.created,
+            "customer": null,
+            "customer_account": null,
+            "livemode": false,
+            "metadata": {},
+            "type": self.kind(),
+        });
+        let unset = match self.kind() {
+            "card" => "display_brand generated_from networks three_d_secure_usage",
+            "us_bank_account" => "financial_connections_account networks status_details",
+            _ => "",
+        };
+        if let Some(fields) = method.as_object_mut() {
+            fields.insert(self.kind().to_owned(), with_unset(self.details(), unset));
+        }
+        method
+    }
+}
+
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&[
         "type card[number] card[exp_month] card[exp_year] card[cvc] billing_details[**] metadata[*]",
         "us_bank_account[**] sepa_debit[**] boleto[**] expand[#]",
@@ -48,16 +123,12 @@ fn named(name: &str) -> Option<Card> {
 /// The method a call names or describes; `None` if it does neither.
 ///
 /// A named test method becomes a new one of its own each time, as in the real test mode.
-pub(super) fn of_call(
-    state: &mut StripeState,
-    context: &Context,
-    params: &Params,
-) -> Result<Option<Method>, StripeError> {
+pub(super) fn of_call(state: &mut State, context: &Context, params: &Params) -> Answer<Option<Method>> {
     if let Some(name) = params.text("payment_method") {
         let card = match (state.methods.get_owned(name), named(name)) {
             (Some(method), _) => return Ok(Some(method)),
             (None, Some(card)) => card,
-            (None, None) => return Err(StripeError::not_found("PaymentMethod", name, "payment_method")),
+            (None, None) => return Err(Error::not_found("PaymentMethod", name, "payment_method")),
         };
         let kind = if name.starts_with("pm_usBankAccount") { US_BANK_ACCOUNT } else { CARD };
         return Ok(Some(add(state, context, kind, card)));
@@ -69,20 +140,14 @@ pub(super) fn of_call(
 }
 
 /// Reads `<prefix>[type]` and `<prefix>[card][number]` and so on; with an empty prefix, `type` and `card[number]`.
-fn read(
-    state: &mut StripeState,
-    context: &Context,
-    params: &Params,
-    prefix: &str,
-) -> Result<Method, StripeError> {
+fn read(state: &mut State, context: &Context, params: &Params, prefix: &str) -> Answer<Method> {
     let name = |first: &str, rest: &str| match prefix {
         "" => format!("{first}{rest}"),
         _ => format!("{prefix}[{first}]{rest}"),
     };
     let kind = name("type", "");
     let asked = params.required(&kind)?;
-    let unknown =
-        || StripeError::invalid(format!("The simulator does not support {asked} here.")).param(&kind);
+    let unknown = || Error::invalid(format!("The simulator does not support {asked} here.")).param(&kind);
     let method = played(asked).ok_or_else(unknown)?;
     if method.timing != Timing::Now {
         return Ok(add(state, context, method, Card::named("0000", Behavior::Approve)));
@@ -97,11 +162,11 @@ fn read(
         exp_year: field("exp_year"),
         cvc: params.owned(&name("card", "[cvc]")).unwrap_or_else(|| "000".to_owned()),
     };
-    let card = Card::read(&typed).map_err(StripeError::mistake)?;
+    let card = Card::read(&typed).map_err(Error::mistake)?;
     Ok(add(state, context, CARD, card))
 }
 
-pub(super) fn add(state: &mut StripeState, context: &Context, kind: MethodType, card: Card) -> Method {
+pub(super) fn add(state: &mut State, context: &Context, kind: MethodType, card: Card) -> Method {
     let method = Method { id: context.id("pm_"), kind, card, created: context.now };
     state.methods.put(&method.id, method.clone());
     method

@@ -1,19 +1,70 @@
 //! `/v1/refunds`.
 
-use serde_json::{Map, Value};
-
 use super::amount::check_step;
-use super::call::Call;
-use super::error::StripeError;
-use super::list;
-use super::objects::{Charge, Refund};
-use super::state::{Context, StripeState};
-use crate::card::Behavior;
+use super::prelude::*;
+
+/// Money on its way back.
+#[derive(Debug, Clone)]
+pub(crate) struct Refund {
+    pub(crate) id: String,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) charge: String,
+    pub(crate) intent: String,
+    pub(crate) status: &'static str,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) created: i64,
+    pub(crate) failure_reason: Option<&'static str>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) reason: Option<String>,
+    /// Whether the account's balance has paid for it.
+    pub(crate) moves_balance: bool,
+    pub(crate) pending_reason: Option<&'static str>,
+}
+
+impl Kept for Refund {
+    fn label(&self) -> Option<&str> {
+        Some(&self.charge)
+    }
+}
+
+impl Refund {
+    pub(crate) fn json(&self) -> Value {
+        let balance = self.moves_balance.then(|| format!("txn_{}", self.id.trim_start_matches("re_")));
+        let mut refund = json!({
+            "id": self.id,
+            "object": "refund",
+            "amount": self.amount,
+            "balance_transaction": balance,
+            "charge": self.charge,
+            "created": self.created,
+            "currency": self.currency,
+            "customer": null,
+            "customer_account": null,
+            "destination_details": { "card": { "type": "refund" }, "type": "card" },
+            "metadata": self.metadata,
+            "payment_intent": self.intent,
+            "payment_method": null,
+            "reason": self.reason,
+            "receipt_number": null,
+            "source_transfer_reversal": null,
+            "status": self.status,
+            "transfer_reversal": null,
+        });
+        let reasons = [("failure_reason", self.failure_reason), ("pending_reason", self.pending_reason)];
+        if let Some(fields) = refund.as_object_mut() {
+            let given =
+                reasons.into_iter().filter_map(|(name, reason)| Some((name.to_owned(), reason?.into())));
+            fields.extend(given);
+        }
+        refund
+    }
+}
 
 /// Why a refund waits that the account's balance does not cover.
 const NO_FUNDS: &str = "insufficient_funds";
 
-pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let params = &call.params;
     params.allow(&[
         "payment_intent charge amount reason metadata metadata[*] expand[#] currency customer",
@@ -22,17 +73,17 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
     let reason = params.word("reason", &["duplicate", "fraudulent", "requested_by_customer"])?;
     let charge = match (params.text("charge"), params.text("payment_intent")) {
         (Some(id), _) => {
-            state.charges.get_owned(id).ok_or_else(|| StripeError::not_found("charge", id, "charge"))?
+            state.charges.get_owned(id).ok_or_else(|| Error::not_found("charge", id, "charge"))?
         }
         (None, Some(id)) => charge_of(state, id)?,
         (None, None) => {
             let message =
                 "One of the following params should be provided for this request: payment_intent or charge.";
-            return Err(StripeError::invalid(message).code("parameter_missing").param("payment_intent"));
+            return Err(Error::invalid(message).code("parameter_missing").param("payment_intent"));
         }
     };
     if state.account_of_intent(&charge.intent) != call.context.account {
-        return Err(StripeError::not_found("charge", &charge.id, "charge"));
+        return Err(Error::not_found("charge", &charge.id, "charge"));
     }
     let amount = params.integer("amount")?;
     let mut metadata = Map::new();
@@ -42,46 +93,46 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
 }
 
 /// The charge that took an intent's money.
-pub(super) fn charge_of(state: &StripeState, intent: &str) -> Result<Charge, StripeError> {
-    let missing = || StripeError::not_found("payment_intent", intent, "payment_intent");
+pub(super) fn charge_of(state: &State, intent: &str) -> Answer<Charge> {
+    let missing = || Error::not_found("payment_intent", intent, "payment_intent");
     let found = state.intents.get(intent).ok_or_else(missing)?;
     let charge = found.latest_charge.as_ref().and_then(|id| state.charges.get_owned(id));
     charge.filter(|charge| charge.status == "succeeded").ok_or_else(|| {
         let message = format!("This PaymentIntent ({intent}) does not have a successful charge to refund.");
-        StripeError::unexpected_state(message)
+        Error::unexpected_state(message)
     })
 }
 
 /// Gives back a charge's money, the rest of it where no amount is given.
 pub(super) fn refund(
-    state: &mut StripeState,
+    state: &mut State,
     context: &Context,
     mut charge: Charge,
     amount: Option<i64>,
     reason: Option<String>,
     metadata: Map<String, Value>,
-) -> Result<Refund, StripeError> {
+) -> Answer<Refund> {
     let rest = charge.refundable();
     if !charge.captured {
-        return Err(StripeError::invalid(format!("Charge {} has not been captured.", charge.id)).begun());
+        return Err(Error::invalid(format!("Charge {} has not been captured.", charge.id)).begun());
     }
     if state.disputes.labeled(Some(&charge.id)).any(|dispute| !dispute.is_refundable()) {
         let message = format!("Charge {} has been charged back; cannot issue a refund.", charge.id);
-        return Err(StripeError::invalid(message).code("charge_disputed").begun());
+        return Err(Error::invalid(message).code("charge_disputed").begun());
     }
     if rest <= 0 {
         let message = format!("Charge {} has already been refunded.", charge.id);
-        return Err(StripeError::invalid(message).code("charge_already_refunded").begun());
+        return Err(Error::invalid(message).code("charge_already_refunded").begun());
     }
     let amount = amount.unwrap_or(rest);
     if amount < 1 {
         let message = "This value must be greater than or equal to 1.";
-        return Err(StripeError::invalid(message).code("parameter_invalid_integer").param("amount"));
+        return Err(Error::invalid(message).code("parameter_invalid_integer").param("amount"));
     }
     if amount > rest {
         let message =
             format!("Refund amount ({amount}) is greater than unrefunded amount on charge ({rest})");
-        return Err(StripeError::invalid(message).param("amount").begun());
+        return Err(Error::invalid(message).param("amount").begun());
     }
     check_step(amount, &charge.currency, "amount")?;
     let pending_reason = match charge.method.card.behavior {
@@ -115,7 +166,7 @@ pub(super) fn refund(
 }
 
 /// The account has money again: the refunds that waited for it are made.
-pub(super) fn fill_balance(state: &mut StripeState, context: &Context) -> Result<(), StripeError> {
+pub(super) fn fill_balance(state: &mut State, context: &Context) -> Answer<()> {
     state.is_drained = false;
     let waiting = state.refunds.newest_first().filter(|refund| refund.pending_reason == Some(NO_FUNDS));
     let mut waiting: Vec<String> = waiting.map(|refund| refund.id.clone()).collect();
@@ -124,16 +175,10 @@ pub(super) fn fill_balance(state: &mut StripeState, context: &Context) -> Result
 }
 
 /// Ends a refund later: a pending one succeeds, and even a succeeded one can still fail.
-pub(super) fn finish(
-    state: &mut StripeState,
-    context: &Context,
-    id: &str,
-    paid: bool,
-) -> Result<Refund, StripeError> {
-    let mut refund =
-        state.refunds.get_owned(id).ok_or_else(|| StripeError::not_found("refund", id, "refund"))?;
+pub(super) fn finish(state: &mut State, context: &Context, id: &str, paid: bool) -> Answer<Refund> {
+    let mut refund = state.refunds.get_owned(id).ok_or_else(|| Error::not_found("refund", id, "refund"))?;
     if refund.status == "failed" || (paid && refund.status == "succeeded") {
-        return Err(StripeError::invalid(format!("The refund has a status of {}.", refund.status)));
+        return Err(Error::invalid(format!("The refund has a status of {}.", refund.status)));
     }
     let mut before = Map::new();
     before.insert("status".to_owned(), refund.status.into());
@@ -156,14 +201,14 @@ pub(super) fn finish(
     Ok(refund)
 }
 
-pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let is_its = |refund: &Refund| state.account_of_intent(&refund.intent) == call.context.account;
     let refund = state.refunds.get(&call.id).filter(|refund| is_its(refund));
-    refund.map(|refund| refund.json()).ok_or_else(|| StripeError::not_found("refund", &call.id, "refund"))
+    refund.map(|refund| refund.json()).ok_or_else(|| Error::not_found("refund", &call.id, "refund"))
 }
 
-pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&list::with(&["payment_intent", "charge", "created", "created[*]"]))?;
     let (intent, charge) = (call.params.text("payment_intent"), call.params.text("charge"));
     list::page(&state.refunds, &call.params, "/v1/refunds", Refund::json, |refund| {

@@ -1,21 +1,115 @@
 //! `/v1/checkout/sessions`, and what the hosted page does with them.
 
-use serde_json::{Map, Value};
-
-use super::amount::{check_amount, money};
-use super::attempt::{attempt, complete, keep};
-use super::call::{Call, Stripe};
-use super::error::StripeError;
-use super::form::Params;
+use super::attempt::{complete, keep};
 use super::intents::{cancel_intent, new_intent};
-use super::method_types::{self, Timing};
-use super::objects::{Intent, Session, Status};
-use super::state::{Context, StripeState};
-use super::{list, methods};
-use crate::api::Api;
-use crate::calendar;
-use crate::card::{Behavior, Card, Typed};
-use crate::config::Wire;
+use super::prelude::*;
+
+/// A visit to the hosted page.
+#[derive(Debug, Clone)]
+pub(crate) struct Session {
+    pub(crate) id: String,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) status: &'static str,
+    pub(crate) intent: Option<String>,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) idempotency_key: Option<String>,
+    pub(crate) cancel_url: Option<String>,
+    pub(crate) success_url: String,
+    /// What is bought, for the page.
+    pub(crate) items: Vec<String>,
+    pub(crate) client_reference_id: Option<String>,
+    pub(crate) created: i64,
+    pub(crate) customer_email: Option<String>,
+    pub(crate) expires_at: i64,
+    pub(crate) intent_params: Params,
+    pub(crate) paid: bool,
+    pub(crate) url: String,
+    pub(crate) method_types: Vec<String>,
+    /// What the caller has limited them to.
+    pub(crate) allowed_types: Option<Vec<String>>,
+    /// What the buyer is shown in a currency of their own: amount and currency.
+    pub(crate) presentment: Option<(i64, String)>,
+    /// The connected account it was made for.
+    pub(crate) account: Option<String>,
+}
+
+impl Kept for Session {
+    fn class(&self) -> Class {
+        if self.is_open() { Class::Open } else { Class::Closed }
+    }
+}
+
+impl Session {
+    pub(crate) fn is_open(&self) -> bool {
+        self.status == "open"
+    }
+
+    pub(crate) fn json(&self) -> Value {
+        let session = json!({
+            "id": self.id,
+            "object": "checkout.session",
+            "adaptive_pricing": { "enabled": self.presentment.is_some() },
+            "amount_subtotal": self.amount,
+            "amount_total": self.amount,
+            "automatic_tax": { "enabled": false, "liability": null, "provider": null, "status": null },
+            "cancel_url": self.cancel_url,
+            "client_reference_id": self.client_reference_id,
+            "created": self.created,
+            "currency": self.currency,
+            "custom_fields": [],
+            "custom_text": {
+                "after_submit": null,
+                "shipping_address": null,
+                "submit": null,
+                "terms_of_service_acceptance": null,
+            },
+            "customer_creation": "if_required",
+            "customer_details": {
+                "address": null,
+                "business_name": null,
+                "email": self.customer_email,
+                "individual_name": null,
+                "name": null,
+                "phone": null,
+                "tax_exempt": "none",
+                "tax_ids": [],
+            },
+            "customer_email": self.customer_email,
+            "expires_at": self.expires_at,
+            "livemode": false,
+            "metadata": self.metadata,
+            "mode": "payment",
+            "payment_intent": self.intent,
+            "payment_method_collection": "if_required",
+            "payment_method_options": {},
+            "allowed_payment_method_types": self.allowed_types,
+            "payment_method_types": self.method_types,
+            "payment_status": if self.paid { "paid" } else { "unpaid" },
+            "phone_number_collection": { "enabled": false },
+            "shipping_options": [],
+            "status": self.status,
+            "success_url": self.success_url,
+            "total_details": { "amount_discount": 0, "amount_shipping": 0, "amount_tax": 0 },
+            "ui_mode": "hosted_page",
+            "url": self.is_open().then_some(&self.url),
+        });
+        let mut session = with_unset(
+            session,
+            "after_expiration allow_promotion_codes billing_address_collection \
+             client_secret collected_information consent consent_collection currency_conversion customer \
+             customer_account discounts integration_identifier invoice invoice_creation locale \
+             managed_payments origin_context payment_link payment_method_configuration_details permissions \
+             recovered_from saved_payment_method_options setup_intent shipping_address_collection \
+             shipping_cost submit_type subscription wallet_options",
+        );
+        if let (Some((amount, currency)), Some(fields)) = (&self.presentment, session.as_object_mut()) {
+            let shown = json!({ "presentment_amount": amount, "presentment_currency": currency });
+            fields.insert("presentment_details".to_owned(), shown);
+        }
+        session
+    }
+}
 
 const CREATE: &str = "mode success_url cancel_url client_reference_id customer_email customer \
     customer_creation currency expires_at line_items[#][quantity] line_items[#][price_data][currency] \
@@ -26,19 +120,18 @@ const CREATE: &str = "mode success_url cancel_url client_reference_id customer_e
     payment_intent_data[statement_descriptor_suffix] payment_intent_data[capture_method] \
     payment_method_types[#] allowed_payment_method_types[#] submit_type expand[#]";
 
-pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let (params, context) = (&call.params, &call.context);
     params.allow(&[CREATE])?;
     if params.required("mode")? != "payment" {
-        return Err(StripeError::invalid("The simulator supports only mode=payment.").param("mode"));
+        return Err(Error::invalid("The simulator supports only mode=payment.").param("mode"));
     }
-    let success_url =
-        web_address(params, "success_url")?.ok_or_else(|| StripeError::missing("success_url"))?;
+    let success_url = web_address(params, "success_url")?.ok_or_else(|| Error::missing("success_url"))?;
     let (amount, currency, items) = total(params)?;
     let expires_at = params.integer("expires_at")?.unwrap_or(context.now + 86_400);
     if !(context.now + 1_790..=context.now + 86_410).contains(&expires_at) {
         let message = "The `expires_at` timestamp must be between 30 minutes and 24 hours from now.";
-        return Err(StripeError::invalid(message).param("expires_at"));
+        return Err(Error::invalid(message).param("expires_at"));
     }
     let id = format!("cs_test_{}", context.services.ids.letters(58));
     let mut session = Session {
@@ -75,28 +168,26 @@ pub(super) fn create(state: &mut StripeState, call: &Call) -> Result<Value, Stri
 }
 
 /// The sum of the line items, their common currency, and what they are called.
-fn total(params: &Params) -> Result<(i64, String, Vec<String>), StripeError> {
+fn total(params: &Params) -> Answer<(i64, String, Vec<String>)> {
     let (mut sum, mut common, mut names) = (0_i64, None, Vec::new());
     for index in params.indexes("line_items") {
         let data = format!("line_items[{index}][price_data]");
         let (unit, currency) = money_of_item(params, &data)?;
         let quantity = params.integer(&format!("line_items[{index}][quantity]"))?.unwrap_or(1);
         let line = unit.checked_mul(quantity).filter(|line| *line > 0);
-        let line = line.ok_or_else(|| StripeError::invalid("Invalid quantity.").param("line_items"))?;
+        let line = line.ok_or_else(|| Error::invalid("Invalid quantity.").param("line_items"))?;
         sum = sum.saturating_add(line);
         if common.get_or_insert_with(|| currency.clone()) != &currency {
-            return Err(
-                StripeError::invalid("All line items must have the same currency.").param("line_items")
-            );
+            return Err(Error::invalid("All line items must have the same currency.").param("line_items"));
         }
         names.push(params.required(&format!("{data}[product_data][name]"))?.to_owned());
     }
-    let currency = common.ok_or_else(|| StripeError::missing("line_items"))?;
+    let currency = common.ok_or_else(|| Error::missing("line_items"))?;
     check_amount(sum, &currency, "line_items")?;
     Ok((sum, currency, names))
 }
 
-fn money_of_item(params: &Params, data: &str) -> Result<(i64, String), StripeError> {
+fn money_of_item(params: &Params, data: &str) -> Answer<(i64, String)> {
     let amount = format!("{data}[unit_amount]");
     match money(params, &amount, &format!("{data}[currency]")) {
         // Only the total has a least amount.
@@ -108,30 +199,30 @@ fn money_of_item(params: &Params, data: &str) -> Result<(i64, String), StripeErr
     }
 }
 
-fn web_address(params: &Params, name: &str) -> Result<Option<String>, StripeError> {
+fn web_address(params: &Params, name: &str) -> Answer<Option<String>> {
     match params.text(name) {
         Some(url) if !url.starts_with("https://") && !url.starts_with("http://") => {
-            Err(StripeError::invalid("Not a valid URL").code("url_invalid").param(name))
+            Err(Error::invalid("Not a valid URL").code("url_invalid").param(name))
         }
         url => Ok(url.map(str::to_owned)),
     }
 }
 
-pub(super) fn retrieve(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     find_for(state, call).map(|session| session.json())
 }
 
 /// The session in the path, if it belongs to the account the call is for.
-fn find_for(state: &StripeState, call: &Call) -> Result<Session, StripeError> {
+fn find_for(state: &State, call: &Call) -> Answer<Session> {
     let session = find(state, &call.id)?;
     if session.account == call.context.account {
         return Ok(session);
     }
-    Err(StripeError::not_found("checkout.session", &call.id, "session"))
+    Err(Error::not_found("checkout.session", &call.id, "session"))
 }
 
-pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&list::with(&["payment_intent", "status", "created", "created[*]", "customer"]))?;
     let (intent, status) = (call.params.text("payment_intent"), call.params.text("status"));
     list::page(&state.sessions, &call.params, "/v1/checkout/sessions", Session::json, |session| {
@@ -142,7 +233,7 @@ pub(super) fn list(state: &mut StripeState, call: &Call) -> Result<Value, Stripe
     })
 }
 
-pub(super) fn expire(state: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn expire(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let session = find_for(state, call)?;
     if !session.is_open() {
@@ -150,12 +241,12 @@ pub(super) fn expire(state: &mut StripeState, call: &Call) -> Result<Value, Stri
             "Only Checkout Sessions with a status in [\"open\"] can be expired. This one has a status of {}.",
             session.status
         );
-        return Err(StripeError::invalid(message).begun());
+        return Err(Error::invalid(message).begun());
     }
     Ok(expire_open(state, &call.context, session).json())
 }
 
-fn expire_open(state: &mut StripeState, context: &Context, mut session: Session) -> Session {
+fn expire_open(state: &mut State, context: &Context, mut session: Session) -> Session {
     session.status = "expired";
     state.expiries.remove(&(session.expires_at, session.id.clone()));
     state.sessions.put(&session.id, session.clone());
@@ -194,23 +285,18 @@ pub(super) enum PaidWith<'a> {
 }
 
 /// The customer presses "Pay". The first time makes the session's intent; a decline leaves it for another try.
-pub(super) fn pay(
-    state: &mut StripeState,
-    context: &Context,
-    id: &str,
-    with: &PaidWith<'_>,
-) -> Result<Intent, StripeError> {
+pub(super) fn pay(state: &mut State, context: &Context, id: &str, with: &PaidWith<'_>) -> Answer<Intent> {
     let session = find(state, id)?;
     let context = &Context { account: session.account.clone(), ..context.clone() };
     if !session.is_open() || session.expires_at <= calendar::unix_seconds() {
-        return Err(StripeError::invalid(format!("This checkout is {}.", session.status)));
+        return Err(Error::invalid(format!("This checkout is {}.", session.status)));
     }
     let (kind, card) = match with {
-        PaidWith::Card(typed) => (method_types::CARD, Card::read(typed).map_err(StripeError::mistake)?),
+        PaidWith::Card(typed) => (method_types::CARD, Card::read(typed).map_err(Error::mistake)?),
         PaidWith::Other(name) => {
             let offered = session.method_types.iter().any(|offered| offered == name);
             let kind = method_types::played(name).filter(|kind| offered && kind.timing != Timing::Now);
-            let kind = kind.ok_or_else(|| StripeError::invalid(format!("{name} is not offered here.")))?;
+            let kind = kind.ok_or_else(|| Error::invalid(format!("{name} is not offered here.")))?;
             (kind, Card::named("0000", Behavior::Approve))
         }
     };
@@ -231,7 +317,7 @@ pub(super) fn pay(
 }
 
 /// Makes the session's intent.
-fn begin(state: &mut StripeState, context: &Context, mut session: Session) -> Result<Intent, StripeError> {
+fn begin(state: &mut State, context: &Context, mut session: Session) -> Answer<Intent> {
     let mut intent =
         new_intent(state, context, &session.intent_params, session.amount, session.currency.clone())?;
     session.intent_params.merge_metadata("metadata", &mut intent.metadata)?;
@@ -244,6 +330,6 @@ fn begin(state: &mut StripeState, context: &Context, mut session: Session) -> Re
     Ok(intent)
 }
 
-pub(super) fn find(state: &StripeState, id: &str) -> Result<Session, StripeError> {
-    state.sessions.get_owned(id).ok_or_else(|| StripeError::not_found("checkout.session", id, "session"))
+pub(super) fn find(state: &State, id: &str) -> Answer<Session> {
+    state.sessions.get_owned(id).ok_or_else(|| Error::not_found("checkout.session", id, "session"))
 }

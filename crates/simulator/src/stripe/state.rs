@@ -1,24 +1,13 @@
 //! What the Stripe API remembers.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
-use serde_json::{Map, Value, json};
-
-use super::keys::Permissions;
-use super::objects::{Charge, Dispute, Domain, Event, Intent, Method, Refund, Session};
-use super::versions;
-use crate::api::ApiState;
-use crate::calendar;
-use crate::collection::Collection;
-use crate::config::Config;
-use crate::config::Wire;
-use crate::services::Services;
-use crate::webhooks::WebhookEvent;
+use super::prelude::*;
+use super::{disputes::Dispute, domains::Domain, events::Event, refunds::Refund};
+use crate::{api::ApiState, config::Config, webhooks::WebhookEvent};
+use std::collections::BTreeMap;
 
 /// Everything on the wire, by kind.
 #[derive(Debug)]
-pub(crate) struct StripeState {
+pub(crate) struct State {
     pub(crate) intents: Collection<Intent>,
     pub(crate) charges: Collection<Charge>,
     pub(crate) refunds: Collection<Refund>,
@@ -79,7 +68,7 @@ impl Context {
     }
 }
 
-impl ApiState for StripeState {
+impl ApiState for State {
     fn new(config: &Config) -> Self {
         let objects_max = config.objects_max;
         Self {
@@ -107,7 +96,7 @@ impl ApiState for StripeState {
     }
 }
 
-impl StripeState {
+impl State {
     /// Records an event, to be sent once the change is complete.
     pub(super) fn emit(&mut self, context: &Context, kind: &str, object: Value) {
         self.emit_change(context, kind, object, None);

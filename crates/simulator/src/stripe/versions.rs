@@ -1,10 +1,7 @@
 //! The versions of the API: which there are, which parameters came and went with them, and what older ones show
 //! differently. From the provider's changelog.
 
-use serde_json::{Value, json};
-
-use super::error::StripeError;
-use super::form::Params;
+use super::prelude::*;
 
 /// The version of a call that names none.
 pub(super) const DEFAULT: &str = "2026-10-28.endive";
@@ -90,22 +87,22 @@ const CHANGES: [Change; 5] = [
 ];
 
 /// Refuses a version that does not exist, and parameters that the version does not have.
-pub(super) fn check(version: &str, operation: &str, params: &Params) -> Result<(), StripeError> {
+pub(super) fn check(version: &str, operation: &str, params: &Params) -> Answer<()> {
     if !KNOWN.contains(&version) {
-        return Err(StripeError::invalid(format!("Invalid Stripe API version: {version}")));
+        return Err(Error::invalid(format!("Invalid Stripe API version: {version}")));
     }
     let of_call = CHANGES.iter().filter(|change| change.calls.contains(&operation));
     for change in of_call.filter(|change| params.has(change.parameter)) {
         let name = change.parameter;
         match change.removed {
-            None if version < change.version => return Err(StripeError::unknown(name)),
+            None if version < change.version => return Err(Error::unknown(name)),
             Some(code) if version >= change.version => {
                 let message = format!(
                     "The parameter `{name}` is no longer supported as of API version {}. Use dynamic payment methods, or \
                      `allowed_payment_method_types` to limit them.",
                     change.version
                 );
-                return Err(StripeError::invalid(message).code(code).param(name));
+                return Err(Error::invalid(message).code(code).param(name));
             }
             None | Some(_) => {}
         }

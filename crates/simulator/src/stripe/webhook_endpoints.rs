@@ -1,27 +1,19 @@
 //! `/v1/webhook_endpoints`. The secret is shown when an endpoint is made, and never again.
 
-use http::StatusCode;
-use serde_json::{Value, json};
-
-use super::call::Call;
-use super::error::StripeError;
-use super::list;
-use super::state::StripeState;
-use crate::collection::Collection;
-use crate::config::{WebhookTarget, Wire};
-use crate::webhooks::Endpoint;
+use super::prelude::*;
+use crate::{config::WebhookTarget, webhooks::Endpoint};
 
 /// The platform's application, which endpoints for connected accounts belong to.
 const APPLICATION: &str = "ca_SimulatedPlatform";
 
 /// Only the account itself makes its endpoints: a platform receives events of connected accounts at endpoints of its own.
-fn on_platform(call: &Call) -> Result<(), StripeError> {
+fn on_platform(call: &Call) -> Answer<()> {
     if call.context.account.is_none() {
         return Ok(());
     }
     let message = "You are not permitted to configure webhook endpoints on a connected account. Did you mean to \
                    create a Connect webhook on your account instead?";
-    Err(StripeError { status: StatusCode::FORBIDDEN, ..StripeError::invalid(message) })
+    Err(Error { status: StatusCode::FORBIDDEN, ..Error::invalid(message) })
 }
 
 fn shown(endpoint: &Endpoint) -> Value {
@@ -44,16 +36,16 @@ fn shown(endpoint: &Endpoint) -> Value {
     })
 }
 
-fn checked_url(call: &Call, url: &str) -> Result<String, StripeError> {
+fn checked_url(call: &Call, url: &str) -> Answer<String> {
     let schemes: &[&str] = if call.is_live { &["https://"] } else { &["https://", "http://"] };
     if schemes.iter().any(|scheme| url.starts_with(scheme)) {
         return Ok(url.to_owned());
     }
     let message = "Invalid URL: An explicit scheme (such as https) must be provided.";
-    Err(StripeError::invalid(message).code("url_invalid").param("url"))
+    Err(Error::invalid(message).code("url_invalid").param("url"))
 }
 
-fn checked_events(call: &Call) -> Result<Vec<String>, StripeError> {
+fn checked_events(call: &Call) -> Answer<Vec<String>> {
     let events = call.params.list("enabled_events");
     let is_event = |event: &str| {
         let plain =
@@ -63,28 +55,28 @@ fn checked_events(call: &Call) -> Result<Vec<String>, StripeError> {
     match events.iter().find(|event| !is_event(event)) {
         Some(event) => {
             let message = format!("Invalid enabled_events: {event} is not an event.");
-            Err(StripeError::invalid(message).param("enabled_events"))
+            Err(Error::invalid(message).param("enabled_events"))
         }
         None => Ok(events.into_iter().map(str::to_owned).collect()),
     }
 }
 
-fn find(call: &Call) -> Result<Endpoint, StripeError> {
+fn find(call: &Call) -> Answer<Endpoint> {
     on_platform(call)?;
     let found = call.context.services.endpoints(Wire::Stripe).into_iter().find(|known| known.id == call.id);
     found
         .filter(|found| found.is_live == call.is_live)
-        .ok_or_else(|| StripeError::not_found("webhook endpoint", &call.id, "webhook_endpoint"))
+        .ok_or_else(|| Error::not_found("webhook endpoint", &call.id, "webhook_endpoint"))
 }
 
-pub(super) fn create(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn create(_: &mut State, call: &Call) -> Answer {
     on_platform(call)?;
     let params = &call.params;
     params.allow(&["url enabled_events[#] api_version connect description metadata[*] expand[#]"])?;
     let url = checked_url(call, params.required("url")?)?;
     let events = checked_events(call)?;
     if events.is_empty() {
-        return Err(StripeError::missing("enabled_events"));
+        return Err(Error::missing("enabled_events"));
     }
     let services = &call.context.services;
     let secret = services.ids.with_prefix("whsec_");
@@ -97,7 +89,7 @@ pub(super) fn create(_: &mut StripeState, call: &Call) -> Result<Value, StripeEr
     endpoint.api_version = params.owned("api_version");
     params.merge_metadata("metadata", &mut endpoint.metadata)?;
     if !services.add_endpoint(endpoint.clone()) {
-        return Err(StripeError::invalid("You have reached the maximum number of webhook endpoints."));
+        return Err(Error::invalid("You have reached the maximum number of webhook endpoints."));
     }
     let mut shown = shown(&endpoint);
     if let Some(fields) = shown.as_object_mut() {
@@ -106,7 +98,7 @@ pub(super) fn create(_: &mut StripeState, call: &Call) -> Result<Value, StripeEr
     Ok(shown)
 }
 
-pub(super) fn list(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn list(_: &mut State, call: &Call) -> Answer {
     on_platform(call)?;
     call.params.allow(&list::with(&[]))?;
     let endpoints = call.context.services.endpoints(Wire::Stripe);
@@ -117,12 +109,12 @@ pub(super) fn list(_: &mut StripeState, call: &Call) -> Result<Value, StripeErro
     list::page(&collection, &call.params, "/v1/webhook_endpoints", shown, |_| true)
 }
 
-pub(super) fn retrieve(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn retrieve(_: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     find(call).map(|found| shown(&found))
 }
 
-pub(super) fn update(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn update(_: &mut State, call: &Call) -> Answer {
     let params = &call.params;
     params.allow(&["url enabled_events[#] description disabled metadata[*] expand[#]"])?;
     let mut endpoint = find(call)?;
@@ -141,7 +133,7 @@ pub(super) fn update(_: &mut StripeState, call: &Call) -> Result<Value, StripeEr
     Ok(shown(&endpoint))
 }
 
-pub(super) fn delete(_: &mut StripeState, call: &Call) -> Result<Value, StripeError> {
+pub(super) fn delete(_: &mut State, call: &Call) -> Answer {
     let found = find(call)?;
     call.context.services.remove_endpoint(&found.id);
     Ok(json!({ "id": found.id, "object": "webhook_endpoint", "deleted": true }))

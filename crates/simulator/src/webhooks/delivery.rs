@@ -1,8 +1,7 @@
 //! What happened, and its way to one target.
 
-use std::sync::Arc;
-
 use crate::config::WebhookTarget;
+use std::sync::Arc;
 
 /// Something happened, and whoever listens should hear of it.
 #[derive(Debug, Clone)]

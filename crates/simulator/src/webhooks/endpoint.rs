@@ -1,14 +1,12 @@
 //! A webhook endpoint as its provider keeps it.
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
 use crate::calendar;
 use crate::collection::Kept;
 use crate::config::{WebhookTarget, Wire};
 use crate::ids::Ids;
+use serde_json::{Map, Value};
 
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     pub(crate) id: String,
     /// Where it sends what, and how it signs.

@@ -1,14 +1,12 @@
 //! Deliveries waiting for their time, in a bounded queue.
 
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
-
-use serde::Serialize;
-use tokio::sync::Notify;
-use tokio::time::{Duration, Instant};
-
 use super::delivery::Delivery;
 use crate::collection::lock;
+use serde::Serialize;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Mutex;
+use tokio::sync::Notify;
+use tokio::time::{Duration, Instant};
 
 /// How many deliveries may wait; beyond it the one due first is dropped and counted.
 const WAITING_MAX: usize = 100_000;

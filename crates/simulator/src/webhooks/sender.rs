@@ -1,19 +1,16 @@
 //! Sends deliveries: signed, over plain HTTP/1.1, with retries.
 
-use std::error::Error;
-use std::time::Duration;
-
-use bytes::Bytes;
-use http::{Method, Request, Uri, header};
-use http_body_util::{BodyExt as _, Full};
-use hyper_util::client::legacy::{Client, connect::HttpConnector};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
-
-use super::delivery::Delivery;
-use super::queue::Queue;
+use super::{delivery::Delivery, queue::Queue};
 use crate::calendar;
 use crate::config::{Config, Wire};
 use crate::signature::{increase_signature, modern_treasury_signature, square_signature, stripe_signature};
+use bytes::Bytes;
+use http::{Method, Request, Uri, header};
+use http_body_util::{BodyExt as _, Full};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::{error::Error, time::Duration};
 
 /// How long a receiver may take.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);

@@ -24,11 +24,15 @@ async fn the_control_interface_wants_its_token() {
 async fn the_oldest_objects_are_dropped() {
     let running = start_with(Config { objects_max: 3, ..Config::default() }).await;
     let mut ids = Vec::new();
-    for _ in 0..5 {
+    let open = running.intent("").await["id"].as_str().unwrap().to_owned();
+    for _ in 0..4 {
         ids.push(running.intent("").await["id"].as_str().unwrap().to_owned());
+        let path = format!("payment_intents/{}/cancel", ids.last().unwrap());
+        running.stripe("POST", &path, "").await.expect(200);
     }
     running.stripe("GET", &format!("payment_intents/{}", ids[1]), "").await.expect(404);
     running.stripe("GET", &format!("payment_intents/{}", ids[2]), "").await.expect(200);
+    running.stripe("GET", &format!("payment_intents/{open}"), "").await.expect(200);
     let state = running.state().await;
     assert_eq!(state["stripe"]["counts"]["payment_intents"], 5);
     assert_eq!(state["stripe"]["payment_intents"].as_array().unwrap().len(), 3);

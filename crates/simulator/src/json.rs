@@ -1,0 +1,21 @@
+//! Objects of JSON with fields that are often absent.
+
+use serde_json::Value;
+
+/// An object with more fields, which hold nothing here. Their names are separated by spaces.
+pub(crate) fn with_unset(object: Value, names: &str) -> Value {
+    with(object, names.split_whitespace().map(|name| (name, Value::Null)))
+}
+
+/// An object with more fields, or other values in them.
+pub(crate) fn with<'a>(mut object: Value, more: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.extend(more.into_iter().map(|(name, value)| (name.to_owned(), value)));
+    }
+    object
+}
+
+/// The same, without those that are null.
+pub(crate) fn with_given<'a>(object: Value, more: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
+    with(object, more.into_iter().filter(|(_, value)| !value.is_null()))
+}
