@@ -20,11 +20,9 @@ pub(crate) trait Provider: Debug + Sized + 'static {
     /// How long an idempotency key is remembered; `None` for ever.
     const KEY_KEPT_SECONDS: Option<i64> = None;
     type State: ApiState;
-    /// A call as its endpoint sees it.
     type Call: Send + 'static;
     type Error: ApiError;
 
-    /// Authenticates a call and reads it.
     fn read(api: &Api<Self>, request: &ApiRequest) -> Result<ReadCall<Self::Call>, Self::Error>;
     /// The last touch to an endpoint's answer.
     fn finish(_state: &Self::State, _call: &Self::Call, _answer: &mut Value) {}
@@ -47,7 +45,6 @@ pub(crate) trait Provider: Debug + Sized + 'static {
     fn key_in_use(key: &str) -> Self::Error;
 }
 
-/// What a provider remembers.
 pub(crate) trait ApiState: Debug + Send + 'static {
     /// Before anything has happened.
     fn new(config: &Config) -> Self;
@@ -55,12 +52,10 @@ pub(crate) trait ApiState: Debug + Send + 'static {
     fn take_webhook_events(&mut self) -> Vec<WebhookEvent>;
 }
 
-/// An error as a provider answers it.
 pub(crate) trait ApiError: Send {
     fn refusal(&self) -> Refusal;
 }
 
-/// The answer to a call that is refused.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) status: StatusCode,
@@ -69,11 +64,9 @@ pub(crate) struct Refusal {
     pub(crate) begun: bool,
 }
 
-/// A request before the provider has read it.
 #[derive(Debug)]
 pub(crate) struct ApiRequest {
     pub(crate) operation: &'static str,
-    /// The id in the path; empty if there is none.
     pub(crate) id: String,
     pub(crate) request_id: String,
     pub(crate) parts: Parts,

@@ -2,7 +2,6 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since 1970.
 pub(crate) fn unix_seconds() -> i64 {
     jiff::Timestamp::now().as_second()
 }
@@ -63,12 +62,10 @@ pub(crate) fn banking_day(mut day: jiff::civil::Date) -> jiff::civil::Date {
     day
 }
 
-/// The banking day after this day.
 pub(crate) fn next_banking_day(day: jiff::civil::Date) -> jiff::civil::Date {
     banking_day(day.saturating_add(jiff::Span::new().days(1)))
 }
 
-/// Today in UTC.
 pub(crate) fn today() -> jiff::civil::Date {
     jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date()
 }

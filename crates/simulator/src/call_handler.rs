@@ -16,7 +16,6 @@ use http::{HeaderValue, StatusCode, header};
 use serde_json::Value;
 use std::{sync::Arc, time::Duration};
 
-/// What an endpoint does.
 pub(crate) type Perform<P> =
     fn(&mut <P as Provider>::State, &<P as Provider>::Call) -> Result<Value, <P as Provider>::Error>;
 
@@ -81,7 +80,6 @@ struct Answer {
     body: Arc<str>,
     /// The request this is the repeated answer of.
     replay_of: Option<String>,
-    /// How long the caller is asked to wait.
     retry_after: Option<Duration>,
     ending: Ending,
 }

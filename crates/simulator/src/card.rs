@@ -2,7 +2,6 @@
 
 use crate::calendar;
 
-/// Why an issuer says no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {
     Generic,
@@ -17,7 +16,6 @@ pub(crate) enum Reason {
     NotATestCard,
 }
 
-/// What happens when a card is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Behavior {
     Approve,
@@ -30,7 +28,6 @@ pub(crate) enum Behavior {
     Dispute,
 }
 
-/// A card as objects show it.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
     pub(crate) brand: Brand,
@@ -48,7 +45,6 @@ pub(crate) enum Brand {
     Discover,
 }
 
-/// What a customer typed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Typed {
     pub(crate) number: String,

@@ -11,7 +11,6 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// An object of a collection.
 pub(crate) trait Kept {
     /// What such objects are looked for by, beside their id. It never changes.
     fn label(&self) -> Option<&str> {
@@ -118,7 +117,6 @@ impl<T: Kept> Collection<T> {
         self.created
     }
 
-    /// How many are of a class.
     pub(crate) fn count(&self, class: Class) -> usize {
         self.classes.range((class, 0)..=(class, u64::MAX)).count()
     }

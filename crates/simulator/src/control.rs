@@ -3,7 +3,7 @@
 mod state;
 
 use crate::api::{Api, Provider};
-use crate::call_handler::{json_response, read_body, refuse};
+use crate::call_handler::{json_response, refuse};
 use crate::config::{WebhookTarget, Wire};
 use crate::faults::Fault;
 use crate::providers::Providers;
@@ -14,11 +14,12 @@ use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::{get, post};
 use axum::{Router, middleware};
+use bytes::Bytes;
 use http::{StatusCode, header};
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Every route, relative to `/control`.
 pub(crate) fn router(providers: Providers) -> Router {
     Router::new()
         .route("/faults", get(list_faults).post(add_fault).delete(clear_faults))
@@ -42,114 +43,109 @@ async fn authenticate(State(providers): State<Providers>, request: Request, next
     }
 }
 
-async fn list_faults(State(providers): State<Providers>) -> Response {
-    json_response(StatusCode::OK, &json!({ "faults": providers.services.faults.waiting() }))
+async fn list_faults(State(all): State<Providers>) -> Response {
+    ok(&json!({ "faults": all.services.faults.waiting() }))
 }
 
-async fn add_fault(State(providers): State<Providers>, request: Request) -> Response {
-    let body = read_body(request.into_body()).await;
-    match serde_json::from_slice::<Fault>(&body) {
-        Ok(fault) if providers.services.faults.add(fault.clone()) => {
-            json_response(StatusCode::CREATED, &json!(fault))
-        }
-        Ok(_) => problem(StatusCode::CONFLICT, "too many faults queued"),
+async fn add_fault(State(all): State<Providers>, body: Bytes) -> Response {
+    add(&body, "too many faults queued", |fault: Fault| all.services.faults.add(fault))
+}
+
+async fn clear_faults(State(all): State<Providers>) -> Response {
+    all.services.faults.clear();
+    ok(&json!({}))
+}
+
+async fn list_webhooks(State(all): State<Providers>) -> Response {
+    let targets = Wire::ALL.map(|wire| all.services.targets(wire)).concat();
+    let queue = &all.services.queue;
+    ok(&json!({ "targets": targets, "tally": queue.tally(), "attempts": queue.attempts() }))
+}
+
+async fn add_target(State(all): State<Providers>, body: Bytes) -> Response {
+    add(&body, "too many targets", |target: WebhookTarget| all.services.add_webhook_target(target))
+}
+
+/// Reads what is to be added and adds it; `full` is why it could not be.
+fn add<T: DeserializeOwned + Serialize + Clone>(
+    body: &[u8],
+    full: &str,
+    add: impl FnOnce(T) -> bool,
+) -> Response {
+    match serde_json::from_slice::<T>(body) {
+        Ok(new) if add(new.clone()) => json_response(StatusCode::CREATED, &json!(new)),
+        Ok(_) => problem(StatusCode::CONFLICT, full),
         Err(error) => problem(StatusCode::BAD_REQUEST, &error.to_string()),
     }
 }
 
-async fn clear_faults(State(providers): State<Providers>) -> Response {
-    providers.services.faults.clear();
-    json_response(StatusCode::OK, &json!({}))
-}
-
-async fn list_webhooks(State(providers): State<Providers>) -> Response {
-    let targets = Wire::ALL.map(|wire| providers.services.targets(wire)).concat();
-    let queue = &providers.services.queue;
-    json_response(
-        StatusCode::OK,
-        &json!({ "targets": targets, "tally": queue.tally(), "attempts": queue.attempts() }),
-    )
-}
-
-async fn add_target(State(providers): State<Providers>, request: Request) -> Response {
-    let body = read_body(request.into_body()).await;
-    match serde_json::from_slice::<WebhookTarget>(&body) {
-        Ok(target) if providers.services.add_webhook_target(target.clone()) => {
-            json_response(StatusCode::CREATED, &json!(target))
-        }
-        Ok(_) => problem(StatusCode::CONFLICT, "too many targets"),
-        Err(error) => problem(StatusCode::BAD_REQUEST, &error.to_string()),
-    }
-}
-
-async fn send_again(State(providers): State<Providers>, request: Request) -> Response {
-    let body = read_body(request.into_body()).await;
+async fn send_again(State(all): State<Providers>, body: Bytes) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let event_id = body.get("event_id").and_then(Value::as_str).unwrap_or_default();
-    match providers.services.queue.again(event_id) {
+    match all.services.queue.again(event_id) {
         0 => problem(StatusCode::NOT_FOUND, "no such event was delivered"),
-        deliveries => {
-            json_response(StatusCode::OK, &json!({ "event_id": event_id, "deliveries": deliveries }))
-        }
+        deliveries => ok(&json!({ "event_id": event_id, "deliveries": deliveries })),
     }
 }
 
-async fn remove_targets(State(providers): State<Providers>) -> Response {
-    providers.services.remove_webhook_targets();
-    json_response(StatusCode::OK, &json!({}))
+async fn remove_targets(State(all): State<Providers>) -> Response {
+    all.services.remove_webhook_targets();
+    ok(&json!({}))
 }
 
 /// Has every provider's clock run ahead, or behind where the number is negative.
-async fn set_clock(State(providers): State<Providers>, request: Request) -> Response {
-    let body = read_body(request.into_body()).await;
+async fn set_clock(State(all): State<Providers>, body: Bytes) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let Some(seconds) = body.get("skew_seconds").and_then(Value::as_i64) else {
         return problem(StatusCode::BAD_REQUEST, "skew_seconds must be a whole number");
     };
-    providers.services.set_skew(seconds);
-    json_response(StatusCode::OK, &json!({ "skew_seconds": seconds }))
+    all.services.set_skew(seconds);
+    ok(&json!({ "skew_seconds": seconds }))
 }
 
-async fn reset(State(providers): State<Providers>) -> Response {
-    providers.reset();
-    json_response(StatusCode::OK, &json!({}))
+async fn reset(State(all): State<Providers>) -> Response {
+    all.reset();
+    ok(&json!({}))
 }
 
 async fn drive(
-    State(providers): State<Providers>,
+    State(all): State<Providers>,
     Path((wire, kind, id, action)): Path<(String, String, String, String)>,
-    request: Request,
+    body: Bytes,
 ) -> Response {
-    let body = read_body(request.into_body()).await;
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
     let what = (kind.as_str(), id.as_str(), action.as_str());
     match wire.as_str() {
-        "stripe" => {
-            respond(&providers.stripe, |state, services| stripe::drive(state, services, what, &body)).await
-        }
-        "square" => {
-            respond(&providers.square, |state, services| square::drive(state, services, what, &body)).await
-        }
-        "increase" => {
-            respond(&providers.increase, |state, services| increase::drive(state, services, what, &body))
-                .await
-        }
-        "modern_treasury" => {
-            let act = |state: &mut _, services: &_| modern_treasury::drive(state, services, what, &body);
-            respond(&providers.modern_treasury, act).await
-        }
+        "stripe" => respond(&all.stripe, stripe::drive, what, &body).await,
+        "square" => respond(&all.square, square::drive, what, &body).await,
+        "increase" => respond(&all.increase, increase::drive, what, &body).await,
+        "modern_treasury" => respond(&all.modern_treasury, modern_treasury::drive, what, &body).await,
         _ => problem(StatusCode::NOT_FOUND, "unknown provider"),
     }
 }
 
+/// Does an action to an object: its kind, its id and the action's name.
+type Drive<P> = fn(
+    &mut <P as Provider>::State,
+    &Arc<Services>,
+    (&str, &str, &str),
+    &Value,
+) -> Result<Value, <P as Provider>::Error>;
+
 async fn respond<P: Provider>(
     api: &Api<P>,
-    drive: impl FnOnce(&mut P::State, &Arc<Services>) -> Result<Value, P::Error>,
+    drive: Drive<P>,
+    what: (&str, &str, &str),
+    body: &Value,
 ) -> Response {
-    match api.change_and_announce(|state| drive(state, api.services())).await {
-        Ok(object) => json_response(StatusCode::OK, &object),
+    match api.change_and_announce(|state| drive(state, api.services(), what, body)).await {
+        Ok(object) => ok(&object),
         Err(error) => refuse(&error),
     }
+}
+
+fn ok(body: &Value) -> Response {
+    json_response(StatusCode::OK, body)
 }
 
 fn problem(status: StatusCode, text: &str) -> Response {

@@ -4,48 +4,29 @@ use crate::{collection::lock, config::Wire};
 use serde::{Deserialize, Serialize};
 use std::{sync::Mutex, time::Duration};
 
-/// How many requests for faults may wait at once.
 const FAULTS_MAX: usize = 1_000;
 
-/// What goes wrong.
+/// What goes wrong; the README says how each is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
-    /// No answer, and nothing was done.
     TimeoutBefore,
-    /// No answer, and it was done.
     TimeoutAfter,
-    /// A server error, and nothing was done.
     ErrorBefore,
-    /// A server error, and it was done.
     ErrorAfter,
-    /// It was begun and not done, and the key keeps the server error as its answer.
     ErrorKept,
-    /// It was done, and the key keeps a server error as its answer.
     ErrorKeptAfter,
-    /// The provider says no, and nothing was done.
     Refuse,
-    /// The connection closes without an answer, and nothing was done.
     Reset,
-    /// The answer comes late.
     Slow,
-    /// It was done, and the answer is not JSON.
     Malformed,
-    /// It was done, and the answer ends in the middle.
     Torn,
-    /// Too many requests, and nothing was done.
     RateLimited,
-    /// It was done, and the answer's status is one nobody has heard of.
     UnknownStatus,
-    /// Each webhook of the call is sent two times.
     WebhookTwice,
-    /// The call's webhooks are held back.
     WebhookLate,
-    /// The call's webhooks are not sent.
     WebhookNever,
-    /// The call's webhooks arrive before its answer.
     WebhookFirst,
-    /// The call's webhooks are sent last first.
     WebhookOutOfOrder,
 }
 
@@ -80,10 +61,8 @@ pub(crate) struct Fault {
     /// How long a timeout hangs, an answer or a webhook is held back, or a caller that asks too often is to wait.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) delay_ms: Option<u64>,
-    /// The status of a server error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) status: Option<u16>,
-    /// The provider's code in a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) code: Option<String>,
 }
@@ -93,7 +72,6 @@ const fn once() -> u64 {
 }
 
 impl Fault {
-    /// The pause asked for, or one that suits the fault: a timeout outlasts any client's patience.
     pub(crate) fn delay(&self) -> Duration {
         let usual = match self.kind {
             Kind::TimeoutBefore | Kind::TimeoutAfter => 120_000,
@@ -110,7 +88,6 @@ pub(crate) struct DueFaults {
     pub(crate) webhooks: Option<Fault>,
 }
 
-/// The faults still waiting for a call.
 #[derive(Debug, Default)]
 pub(crate) struct FaultQueue(Mutex<Vec<Fault>>);
 

@@ -10,7 +10,6 @@ use std::sync::{Arc, Mutex};
 /// So many keys are remembered after their answers were dropped.
 const USED_MAX: usize = 500_000;
 
-/// An answer kept for replay.
 #[derive(Debug, Clone)]
 pub(crate) struct Saved {
     pub(crate) status: StatusCode,

@@ -14,7 +14,6 @@ impl Ids {
         Self(Mutex::new(seed))
     }
 
-    /// So many letters and digits.
     pub(crate) fn letters(&self, length: usize) -> String {
         let mut state = lock(&self.0);
         (0..length)

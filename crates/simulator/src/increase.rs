@@ -22,7 +22,6 @@ use crate::call_handler::{GET, PATCH, POST, Route, refuse, router as routes};
 use axum::{Router, response::Response};
 use error::Error;
 
-/// Names that most of the files use.
 mod prelude {
     pub(super) use super::body::{Fields, Letters};
     pub(super) use super::call::Call;
@@ -37,7 +36,7 @@ mod prelude {
     pub(super) use crate::calendar;
     pub(super) use crate::collection::{Class, Collection, Kept};
     pub(super) use crate::config::Wire;
-    pub(super) use crate::json::with;
+    pub(super) use crate::json::{object, with, with_unset};
     pub(super) use crate::query::is_listed;
     pub(super) use crate::services::Services;
     pub(super) use http::StatusCode;
@@ -84,7 +83,6 @@ const ROUTES: [Route<Increase>; 31] = [
     (POST, "/simulations/real_time_payments_transfers/{id}/complete", "simulations.real_time_payments_transfers.complete", simulations::complete_rtp),
 ];
 
-/// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<Increase>) -> Router {
     routes(&ROUTES).fallback(not_found).method_not_allowed_fallback(not_found).with_state(api)
 }

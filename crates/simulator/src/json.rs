@@ -19,3 +19,11 @@ pub(crate) fn with<'a>(mut object: Value, more: impl IntoIterator<Item = (&'a st
 pub(crate) fn with_given<'a>(object: Value, more: impl IntoIterator<Item = (&'a str, Value)>) -> Value {
     with(object, more.into_iter().filter(|(_, value)| !value.is_null()))
 }
+
+/// An object with fields of a struct under their own names, and others: `object!(self: id amount; "object": "charge")`.
+macro_rules! object {
+    ($of:ident: $($own:ident)*; $($more:tt)*) => {
+        serde_json::json!({ $((stringify!($own)): $of.$own,)* $($more)* })
+    };
+}
+pub(crate) use object;

@@ -15,7 +15,6 @@ use crate::call_handler::{GET, PATCH, POST, Route, refuse, router as routes};
 use axum::{Router, response::Response};
 use error::Error;
 
-/// Names that most of the files use.
 mod prelude {
     pub(super) use super::body::Fields;
     pub(super) use super::call::Call;
@@ -26,6 +25,7 @@ mod prelude {
     pub(super) use crate::calendar;
     pub(super) use crate::collection::{Class, Kept};
     pub(super) use crate::due::Due;
+    pub(super) use crate::json::{object, with_given, with_unset};
     pub(super) use crate::services::Services;
     pub(super) use http::StatusCode;
     pub(super) use serde_json::{Map, Value, json};
@@ -49,7 +49,6 @@ const ROUTES: [Route<ModernTreasury>; 11] = [
     (GET, "/api/validations/routing_numbers", "validations.routing_numbers", directory::routing_number),
 ];
 
-/// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<ModernTreasury>) -> Router {
     routes(&ROUTES).fallback(not_found).method_not_allowed_fallback(not_found).with_state(api)
 }

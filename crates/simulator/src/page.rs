@@ -9,7 +9,6 @@ const STYLE: &str = include_str!("page.css");
 /// Whom customers pay. The providers' pages name the merchant; here there is one.
 pub(crate) const MERCHANT: &str = "Demo shop";
 
-/// What a hosted checkout page shows.
 #[derive(Debug)]
 pub(crate) struct Checkout<'a> {
     /// The provider imitated.
@@ -19,13 +18,11 @@ pub(crate) struct Checkout<'a> {
     pub(crate) problem: Option<Problem>,
     /// What else can be paid with: names and what they are called.
     pub(crate) others: &'a [(&'a str, &'a str)],
-    /// Where "Cancel" leads.
     pub(crate) cancel: Option<&'a str>,
     /// Test cards and what becomes of them.
     pub(crate) cards: &'a [(&'a str, &'a str)],
 }
 
-/// Why the last try was not paid.
 #[derive(Debug)]
 pub(crate) struct Problem {
     /// For the customer.
@@ -36,7 +33,6 @@ pub(crate) struct Problem {
     pub(crate) field: Option<Field>,
 }
 
-/// A field of the card form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Number,
@@ -79,36 +75,11 @@ impl Checkout<'_> {
         let cards: Vec<_> =
             self.cards.iter().map(|(card, what)| format!("<dt>{card}</dt><dd>{what}</dd>")).collect();
         let body = format!(
-            r#"<section class="order">
-{merchant}
-<h1>Amount due <span class="amount">{amount}</span></h1>
-<ul class="items">{items}</ul>
-</section>
-<section class="pay card">
-<h2>Pay by card</h2>
-{problem}
-<form method="post" action="">
-<label for="number">Card number</label>
-<input id="number" name="number" inputmode="numeric" autocomplete="cc-number" spellcheck="false"
- placeholder="1234 1234 1234 1234" required maxlength="23"{number}>
-<div class="pair">
-<div><label for="expiry">Expiry <small>MM/YY</small></label>
-<input id="expiry" name="expiry" inputmode="numeric" autocomplete="cc-exp" spellcheck="false"
- placeholder="MM/YY" required maxlength="9"{expiry}></div>
-<div><label for="cvc">Security code</label>
-<input id="cvc" name="cvc" inputmode="numeric" autocomplete="cc-csc" spellcheck="false"
- placeholder="3 or 4 digits" required maxlength="4"{cvc}></div>
-</div>
-<button type="submit">Pay {amount}</button>
-</form>
-{others}
-{cancel}
-</section>
-<aside class="hints" aria-labelledby="hints">
-<h2 id="hints"><span class="badge">Simulator only</span> Test cards</h2>
-<dl>{cards}</dl>
-<p>With any expiry date ahead and any security code of three digits. No real card is taken.</p>
-</aside>"#,
+            include_str!("checkout.html"),
+            amount = amount,
+            problem = problem,
+            others = others,
+            cancel = cancel,
             merchant = merchant(),
             items = items.concat(),
             cards = cards.concat(),
@@ -153,27 +124,16 @@ fn merchant() -> String {
     format!(r#"<p class="merchant"><span class="mark" aria-hidden="true">{initial}</span>{MERCHANT}</p>"#)
 }
 
-/// A whole page.
 fn document(status: StatusCode, provider: &str, title: &str, shape: &str, body: &str) -> Response {
     let title = escape(title);
     let html = format!(
-        r#"<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title} · {MERCHANT} (simulator)</title>
-<link rel="icon" href="data:,">
-<style>{STYLE}</style>
-</head>
-<body>
-<header class="strip"><span class="badge">Simulator</span> Stands in for {provider}. No money moves; use test cards only.</header>
-<main class="{shape}">
-{body}
-</main>
-</body>
-</html>
-"#
+        include_str!("page.html"),
+        title = title,
+        merchant = MERCHANT,
+        style = STYLE,
+        provider = provider,
+        shape = shape,
+        body = body
     );
     let mut response = Response::new(Body::from(html));
     *response.status_mut() = status;
@@ -216,7 +176,6 @@ pub(crate) fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
     format!("{url}{mark}{query}{fragment}")
 }
 
-/// The card in a posted checkout form.
 pub(crate) fn typed_card(form: &[u8]) -> Typed {
     let mut typed = Typed::default();
     for (name, value) in form_urlencoded::parse(form) {

@@ -1,6 +1,5 @@
 //! The query of an address, read by name.
 
-/// The parameters in the order they came.
 #[derive(Debug)]
 pub(crate) struct Query(Vec<(String, String)>);
 

@@ -12,7 +12,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// How many webhook endpoints there may be.
 const ENDPOINTS_MAX: usize = 100;
 
 #[derive(Debug)]
@@ -83,7 +82,6 @@ impl Services {
         fits
     }
 
-    /// A provider's endpoints, oldest first.
     pub(crate) fn endpoints(&self, wire: Wire) -> Vec<Endpoint> {
         lock(&self.endpoints).iter().filter(|endpoint| endpoint.target.wire == wire).cloned().collect()
     }

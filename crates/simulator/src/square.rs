@@ -23,7 +23,6 @@ use crate::page::allow_any_origin;
 use axum::{Router, middleware, response::Response};
 use error::Error;
 
-/// Names that most of the files use.
 mod prelude {
     pub(super) use super::body::{Fields, Money};
     pub(super) use super::call::Call;
@@ -40,6 +39,8 @@ mod prelude {
     pub(super) use crate::card::{Behavior, Card, Reason, Typed};
     pub(super) use crate::collection::{Collection, Kept};
     pub(super) use crate::config::Wire;
+    pub(super) use crate::json::{object, with, with_given};
+    pub(super) use crate::query::is_listed;
     pub(super) use crate::services::Services;
     pub(super) use http::StatusCode;
     pub(super) use serde_json::{Map, Value, json};
@@ -76,7 +77,6 @@ const ROUTES: [Route<Square>; 24] = [
     (DELETE, "/v2/webhooks/subscriptions/{id}", "webhook_subscriptions.delete", subscriptions::delete),
 ];
 
-/// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<Square>) -> Router {
     routes(&ROUTES)
         .merge(browser::routes())

@@ -29,7 +29,6 @@ use crate::page::allow_any_origin;
 use axum::{Router, extract::Request, middleware, response::Response};
 use error::Error;
 
-/// Names that most of the files use.
 mod prelude {
     pub(super) use super::amount::{check_amount, money};
     pub(super) use super::attempt::attempt;
@@ -49,8 +48,9 @@ mod prelude {
     pub(super) use crate::card::{Behavior, Card, Reason, Typed};
     pub(super) use crate::collection::{Class, Collection, Kept};
     pub(super) use crate::config::Wire;
-    pub(super) use crate::json::with_unset;
+    pub(super) use crate::json::{object, with, with_given, with_unset};
     pub(super) use crate::page::amount_text;
+    pub(super) use crate::query::is_listed;
     pub(super) use crate::services::Services;
     pub(super) use http::StatusCode;
     pub(super) use serde_json::{Map, Value, json};
@@ -97,7 +97,6 @@ const ROUTES: [Route<Stripe>; 33] = [
     (DELETE, "/v1/webhook_endpoints/{id}", "webhook_endpoints.delete", webhook_endpoints::delete),
 ];
 
-/// Every route of the provider, relative to its base address.
 pub(crate) fn router(api: Api<Stripe>) -> Router {
     routes(&ROUTES)
         .merge(browser::routes())

@@ -1,6 +1,5 @@
 //! Routing numbers: which are well-formed, and what the bank behind each takes part in.
 
-/// What a bank takes part in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rails {
     All,

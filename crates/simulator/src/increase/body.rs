@@ -1,9 +1,7 @@
 //! Reading JSON bodies field by field, with the provider's own complaints.
 
 use super::prelude::*;
-use crate::query::is_listed;
 
-/// Which characters a text may have.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Letters {
     Any,

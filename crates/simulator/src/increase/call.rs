@@ -6,15 +6,11 @@ use crate::idempotency::canonical;
 use crate::query::Query;
 use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
 
-/// How long an idempotency key may be.
 const KEY_LENGTH_MAX: usize = 200;
 
-/// A call as its endpoint sees it.
 #[derive(Debug)]
 pub(crate) struct Call {
-    /// The id in the path; empty if there is none.
     pub(super) id: String,
-    /// The rail that the operation is about.
     pub(super) rail: &'static Rail,
     pub(super) key: Option<String>,
     pub(super) body: Map<String, Value>,

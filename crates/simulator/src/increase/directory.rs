@@ -3,7 +3,6 @@
 use super::list::allow;
 use super::prelude::*;
 
-/// Since when the account exists.
 const LONG_AGO: &str = "2020-01-31T23:59:59Z";
 
 pub(super) fn routing_numbers(_: &mut State, call: &Call) -> Answer {
@@ -50,24 +49,23 @@ pub(super) fn account(_: &mut State, call: &Call) -> Answer {
     if !is_closed && call.id != OTHER_ACCOUNT {
         check_account(call, &call.id)?;
     }
-    Ok(json!({
-        "account_revenue_rate": null,
-        "bank": "first_internet_bank",
-        "closed_at": is_closed.then_some(LONG_AGO),
-        "created_at": LONG_AGO,
-        "currency": "USD",
-        "entity_id": "entity_simulator",
-        "funding": "deposits",
-        "id": call.id,
-        "idempotency_key": null,
-        "informational_entity_id": null,
-        "interest_rate": "0.00",
-        "loan": null,
-        "name": "Simulator",
-        "program_id": "program_simulator",
-        "status": if is_closed { "closed" } else { "open" },
-        "type": "account",
-    }))
+    Ok(with_unset(
+        json!({
+            "bank": "first_internet_bank",
+            "closed_at": is_closed.then_some(LONG_AGO),
+            "created_at": LONG_AGO,
+            "currency": "USD",
+            "entity_id": "entity_simulator",
+            "funding": "deposits",
+            "id": call.id,
+            "interest_rate": "0.00",
+            "name": "Simulator",
+            "program_id": "program_simulator",
+            "status": if is_closed { "closed" } else { "open" },
+            "type": "account",
+        }),
+        "account_revenue_rate idempotency_key informational_entity_id loan",
+    ))
 }
 
 pub(super) fn balance(state: &mut State, call: &Call) -> Answer {

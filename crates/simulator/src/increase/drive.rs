@@ -12,7 +12,6 @@ const WAITING: [&str; 6] = [
     "pending_submission",
     "pending_submitting",
 ];
-/// Where a transfer waits for somebody.
 const HELD: [&str; 4] =
     ["pending_approval", "pending_transfer_session_confirmation", "pending_reviewing", "requires_attention"];
 

@@ -12,7 +12,6 @@ pub(crate) struct Error {
     extra: Option<Box<(&'static str, Value)>>,
 }
 
-/// What most functions answer.
 pub(super) type Answer<T = Value> = Result<T, Error>;
 
 impl Error {
@@ -52,15 +51,13 @@ impl Error {
 
 impl ApiError for Error {
     fn refusal(&self) -> Refusal {
-        let mut body = json!({
+        let body = json!({
             "type": self.kind,
             "title": title_of(&self.kind),
             "detail": self.detail,
             "status": self.status.as_u16(),
         });
-        if let (Some((name, value)), Some(fields)) = (self.extra.as_deref(), body.as_object_mut()) {
-            fields.insert((*name).to_owned(), value.clone());
-        }
+        let body = with(body, self.extra.as_deref().cloned());
         // A key belongs to the object it made, so a refusal leaves it free.
         Refusal { status: self.status, body, begun: false }
     }

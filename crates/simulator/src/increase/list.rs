@@ -38,7 +38,6 @@ pub(super) fn page<T: Kept>(
     Ok(json!({ "data": data, "next_cursor": next }))
 }
 
-/// Refuses query parameters the endpoint does not know.
 pub(super) fn allow(call: &Call, known: &[&str]) -> Answer<()> {
     match call.query.unknown(known) {
         Some(unknown) => Err(Error::invalid(unknown, "is not a known parameter")),

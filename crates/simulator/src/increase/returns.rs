@@ -36,7 +36,6 @@ pub fn return_reason(code: &str) -> Option<&'static str> {
     codes().find(|(known, _)| *known == code).map(|(_, reason)| reason)
 }
 
-/// The network's code of a reason.
 pub(super) fn code(reason: &str) -> &'static str {
     codes().find(|(_, known)| *known == reason).map_or("R03", |(code, _)| code)
 }

@@ -4,14 +4,12 @@ use super::events::Event;
 use super::prelude::*;
 use crate::{api::ApiState, config::Config, due::Due, webhooks::WebhookEvent};
 
-/// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) ach: Collection<Transfer>,
     pub(crate) rtp: Collection<Transfer>,
     pub(crate) fednow: Collection<Transfer>,
     pub(super) events: Collection<Event>,
-    /// Transfers that settle by themselves, by when.
     pub(super) due: Due,
     /// What can be spent: transfers on their way count as gone.
     pub(super) available: i64,
@@ -20,7 +18,6 @@ pub(crate) struct State {
     outbox: Vec<WebhookEvent>,
 }
 
-/// What a change happens in.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) services: Arc<Services>,
@@ -37,7 +34,6 @@ impl Context {
         format!("{prefix}{}", self.services.ids.letters(24).to_ascii_lowercase())
     }
 
-    /// So many digits.
     pub(super) fn digits(&self, length: usize) -> String {
         let letters = self.services.ids.letters(length);
         letters.bytes().map(|letter| char::from(b'0' + letter % 10)).collect()

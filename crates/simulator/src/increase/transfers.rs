@@ -3,12 +3,10 @@
 use super::bank::last_four;
 use super::prelude::*;
 
-/// How money travels.
 #[derive(Debug)]
 pub(crate) struct Rail {
     /// The type of its transfers on the wire, and the beginning of their ids.
     pub(super) kind: &'static str,
-    /// What a transfer is called in messages.
     pub(super) name: &'static str,
     /// The status of a transfer that is about to be sent.
     pub(super) queued: &'static str,
@@ -48,7 +46,6 @@ pub(super) fn rail_of(plural: &str) -> Option<&'static Rail> {
     [&ACH, &RTP, &FEDNOW].into_iter().find(|rail| plural.strip_suffix('s') == Some(rail.kind))
 }
 
-/// A transfer between our account and another.
 #[derive(Debug, Clone)]
 pub(crate) struct Transfer {
     pub(super) rail: &'static Rail,
@@ -103,26 +100,16 @@ impl Transfer {
         let by = |done: &str, who: &str, time: &Option<String>| {
             time.as_ref().map(|time| json!({ done: time, who: null }))
         };
-        let mut shown = json!({
-            "account_id": self.account_id,
-            "account_number": self.account_number,
+        let mut shown = object!(self: account_id account_number amount created_at id idempotency_key
+            pending_transaction_id routing_number status submission transaction_id;
             "acknowledgement": self.acknowledged_at.as_ref().map(|time| json!({ "acknowledged_at": time })),
-            "amount": self.amount,
             "approval": by("approved_at", "approved_by", &self.approved_at),
             "cancellation": by("canceled_at", "canceled_by", &self.canceled_at),
-            "created_at": self.created_at,
             "created_by": { "category": "api_key", "api_key": { "description": "Simulator" } },
             "currency": "USD",
             "external_account_id": null,
-            "id": self.id,
-            "idempotency_key": self.idempotency_key,
-            "pending_transaction_id": self.pending_transaction_id,
-            "routing_number": self.routing_number,
-            "status": self.status,
-            "submission": self.submission,
-            "transaction_id": self.transaction_id,
             "type": self.rail.kind,
-        });
+        );
         if let (Value::Object(fields), Value::Object(own)) = (&mut shown, &self.own) {
             fields.extend(own.clone());
             fields.retain(|name, _| !is_listed(name, &[self.rail.hidden]));
@@ -134,19 +121,14 @@ impl Transfer {
     /// What the control interface shows: enough to tell transfers apart, and no account number.
     pub(crate) fn summary(&self) -> Value {
         let own = |path: &str| self.own.pointer(path).cloned().unwrap_or_default();
-        let common = json!({
-            "id": self.id,
-            "amount": self.amount,
+        let common = object!(self: id amount status idempotency_key routing_number;
             "currency": "USD",
-            "status": self.status,
-            "idempotency_key": self.idempotency_key,
             "account_number_last4": last_four(&self.account_number),
-            "routing_number": self.routing_number,
             "settled": self.is_settled(),
             "return_reason_code": own("/return/return_reason_code"),
             "reject_reason_code": own("/rejection/reject_reason_code"),
             "settlement_schedule": own("/preferred_effective_date/settlement_schedule"),
-        });
+        );
         let names = self.rail.summary.split_whitespace();
         with(common, names.map(|name| (name, self.own.get(name).cloned().unwrap_or_default())))
     }
@@ -162,10 +144,8 @@ impl Transfer {
     }
 }
 
-/// What a transfer is created from.
 pub(super) struct NewTransfer {
     pub(super) account_id: String,
-    /// The account and routing number it goes to.
     pub(super) destination: (String, String),
     pub(super) amount: i64,
     pub(super) require_approval: bool,
@@ -189,7 +169,6 @@ pub(super) fn destination(fields: &Fields<'_>, length_max: usize) -> Answer<(Str
     Ok((account_number, routing_number))
 }
 
-/// Accepts a transfer whose fields were found good.
 pub(super) fn accept(state: &mut State, call: &Call, new: NewTransfer) -> Answer {
     let (context, rail) = (&call.context, call.rail);
     state.set_aside(new.amount)?;

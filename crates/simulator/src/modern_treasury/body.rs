@@ -59,7 +59,6 @@ impl<'a> Fields<'a> {
         amount.ok_or_else(|| self.invalid(field, "must be an integer greater than 0"))
     }
 
-    /// One of the words the provider knows.
     pub(super) fn word(&self, field: &str, words: &[&'static str]) -> Answer<Option<&'static str>> {
         let Some(value) = self.value(field) else { return Ok(None) };
         let word = words.iter().find(|word| value.as_str() == Some(**word)).copied();

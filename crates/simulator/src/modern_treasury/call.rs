@@ -7,10 +7,8 @@ use crate::query::Query;
 use data_encoding::BASE64;
 use http::{HeaderMap, Method, header};
 
-/// A call as its endpoint sees it.
 #[derive(Debug)]
 pub(crate) struct Call {
-    /// The id in the path; empty if there is none.
     pub(super) id: String,
     pub(super) key: Option<String>,
     pub(super) body: Map<String, Value>,

@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 
-/// Since when the accounts exist.
 const LONG_AGO: &str = "2020-01-31T23:59:59Z";
 /// An account that pays by ACH and by nothing else.
 const ACH_ACCOUNT: &str = "00000000-0000-4000-8000-00000000ac40";
@@ -23,7 +22,6 @@ pub(super) fn account_exists(call: &Call, id: &str) -> Answer<()> {
     known.then_some(()).ok_or_else(|| Error::not_found("Internal account"))
 }
 
-/// What an account can originate.
 pub(super) fn originates(id: &str) -> &'static [(&'static str, &'static str)] {
     match id {
         ACH_ACCOUNT => &[("ach", "credit"), ("ach", "debit")],
@@ -60,33 +58,28 @@ pub(super) fn account(_: &mut State, call: &Call) -> Answer {
         })
     };
     let capabilities: Vec<_> = originates(&call.id).iter().enumerate().map(capability).collect();
-    Ok(json!({
-        "account_capabilities": capabilities,
-        "account_details": [],
-        "account_type": "checking",
-        "connection": connection,
-        "contra_ledger_account_id": null,
-        "counterparty_id": null,
-        "created_at": LONG_AGO,
-        "currency": if call.id == EURO_ACCOUNT { "EUR" } else { "USD" },
-        "debitable": null,
-        "external_id": null,
-        "id": call.id,
-        "ledger_account_id": null,
-        "legal_entity_id": null,
-        "live_mode": call.context.is_live,
-        "metadata": {},
-        "name": "Operating account",
-        "object": "internal_account",
-        "parent_account_id": null,
-        "party_address": null,
-        "party_name": "Simulator",
-        "party_type": "business",
-        "routing_details": [],
-        "status": if call.id == CLOSED_ACCOUNT { "closed" } else { "active" },
-        "updated_at": LONG_AGO,
-        "vendor_id": null,
-    }))
+    Ok(with_unset(
+        json!({
+            "account_capabilities": capabilities,
+            "account_details": [],
+            "account_type": "checking",
+            "connection": connection,
+            "created_at": LONG_AGO,
+            "currency": if call.id == EURO_ACCOUNT { "EUR" } else { "USD" },
+            "id": call.id,
+            "live_mode": call.context.is_live,
+            "metadata": {},
+            "name": "Operating account",
+            "object": "internal_account",
+            "party_name": "Simulator",
+            "party_type": "business",
+            "routing_details": [],
+            "status": if call.id == CLOSED_ACCOUNT { "closed" } else { "active" },
+            "updated_at": LONG_AGO,
+        }),
+        "contra_ledger_account_id counterparty_id debitable external_id ledger_account_id \
+         legal_entity_id parent_account_id party_address vendor_id",
+    ))
 }
 
 pub(super) fn routing_number(_: &mut State, call: &Call) -> Answer {

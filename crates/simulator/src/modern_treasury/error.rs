@@ -12,7 +12,6 @@ pub(crate) struct Error {
     parameter: Option<String>,
 }
 
-/// What most functions answer.
 pub(super) type Answer<T = Value> = Result<T, Error>;
 
 impl Error {
@@ -43,10 +42,8 @@ impl Error {
 
 impl ApiError for Error {
     fn refusal(&self) -> Refusal {
-        let mut errors = json!({ "code": self.code, "message": self.message });
-        if let (Some(parameter), Some(fields)) = (&self.parameter, errors.as_object_mut()) {
-            fields.insert("parameter".to_owned(), parameter.as_str().into());
-        }
+        let errors = object!(self: code message;);
+        let errors = with_given(errors, [("parameter", json!(self.parameter))]);
         // Keys are kept for successes only.
         Refusal { status: self.status, body: json!({ "errors": errors }), begun: false }
     }

@@ -54,84 +54,44 @@ impl Kept for PaymentOrder {
 
 impl PaymentOrder {
     pub(crate) fn json(&self, current_return: Option<&Value>) -> Value {
-        json!({
-            "accounting": {},
-            "accounting_category_id": null,
-            "accounting_ledger_class_id": null,
-            "amount": self.amount,
-            "batch_id": null,
-            "charge_bearer": null,
-            "counterparty_id": null,
-            "created_at": self.created_at,
-            "currency": self.currency,
-            "current_hold": null,
-            "current_return": current_return,
-            "description": self.description,
-            "direction": self.direction,
-            "effective_date": self.effective_date,
-            "expires_at": null,
-            "external_id": self.external_id,
-            "foreign_exchange_contract": null,
-            "foreign_exchange_indicator": null,
-            "foreign_exchange_rate": null,
-            "id": self.id,
-            "ledger_transaction_id": null,
-            "live_mode": self.is_live,
-            "metadata": self.metadata,
-            "nsf_protected": false,
-            "object": "payment_order",
-            "originating_account_id": self.originating_account_id,
-            "originating_account_type": "internal_account",
-            "originating_party_address": null,
-            "originating_party_name": self.originating_party_name,
-            "priority": self.priority,
-            "process_after": null,
-            "purpose": null,
-            "receiving_account_id": self.receiving_account_id,
-            "receiving_account_type": "external_account",
-            "reconciliation_status": if self.status == "completed" { "reconciled" } else { "unreconciled" },
-            "reference_numbers": [],
-            "remittance_information": self.remittance_information,
-            "send_remittance_advice": null,
-            "statement_descriptor": self.statement_descriptor,
-            "status": self.status,
-            "subtype": self.subtype,
-            "transaction_ids": [],
-            "type": self.kind,
-            "ultimate_originating_account": null,
-            "ultimate_originating_account_id": null,
-            "ultimate_originating_account_type": null,
-            "ultimate_originating_party_identifier": null,
-            "ultimate_originating_party_name": null,
-            "ultimate_receiving_party_identifier": null,
-            "ultimate_receiving_party_name": self.party_name,
-            "updated_at": self.updated_at,
-            "vendor_attributes": null,
-            "vendor_failure_reason": self.vendor_failure_reason,
-        })
+        with_unset(
+            object!(self: amount created_at currency description direction effective_date external_id id
+                metadata originating_account_id originating_party_name priority receiving_account_id
+                remittance_information statement_descriptor status subtype updated_at
+                vendor_failure_reason;
+                "accounting": {},
+                "current_return": current_return,
+                "live_mode": self.is_live,
+                "nsf_protected": false,
+                "object": "payment_order",
+                "originating_account_type": "internal_account",
+                "receiving_account_type": "external_account",
+                "reconciliation_status": if self.status == "completed" { "reconciled" } else { "unreconciled" },
+                "reference_numbers": [],
+                "transaction_ids": [],
+                "type": self.kind,
+                "ultimate_receiving_party_name": self.party_name,
+            ),
+            "accounting_category_id accounting_ledger_class_id batch_id charge_bearer \
+             counterparty_id current_hold expires_at foreign_exchange_contract \
+             foreign_exchange_indicator foreign_exchange_rate ledger_transaction_id \
+             originating_party_address process_after purpose send_remittance_advice \
+             ultimate_originating_account ultimate_originating_account_id \
+             ultimate_originating_account_type ultimate_originating_party_identifier \
+             ultimate_originating_party_name ultimate_receiving_party_identifier \
+             vendor_attributes",
+        )
     }
 
     /// What the control interface shows: enough to tell orders apart, and no account number.
     pub(crate) fn summary(&self) -> Value {
         let kept = self.account_number.chars().count().saturating_sub(4);
-        json!({
-            "id": self.id,
+        object!(self: id subtype priority amount currency status external_id idempotency_key
+            routing_number party_name party_type statement_descriptor remittance_information
+            originating_party_name;
             "type": self.kind,
-            "subtype": self.subtype,
-            "priority": self.priority,
-            "amount": self.amount,
-            "currency": self.currency,
-            "status": self.status,
-            "external_id": self.external_id,
-            "idempotency_key": self.idempotency_key,
             "account_number_last4": self.account_number.chars().skip(kept).collect::<String>(),
-            "routing_number": self.routing_number,
-            "party_name": self.party_name,
-            "party_type": self.party_type,
-            "statement_descriptor": self.statement_descriptor,
-            "remittance_information": self.remittance_information,
-            "originating_party_name": self.originating_party_name,
-        })
+        )
     }
 }
 

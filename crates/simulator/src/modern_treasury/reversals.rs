@@ -23,21 +23,14 @@ impl Kept for Reversal {
 
 impl Reversal {
     pub(crate) fn json(&self) -> Value {
-        json!({
-            "created_at": self.created_at,
-            "id": self.id,
-            "internal_account_id": self.internal_account_id,
+        object!(self: created_at id internal_account_id payment_order_id reason status updated_at;
             "ledger_transaction_id": null,
             "live_mode": self.is_live,
             "metadata": {},
             "object": "reversal",
-            "payment_order_id": self.payment_order_id,
-            "reason": self.reason,
             "reconciliation_status": if self.status == "completed" { "reconciled" } else { "unreconciled" },
-            "status": self.status,
             "transaction_ids": [],
-            "updated_at": self.updated_at,
-        })
+        )
     }
 }
 
@@ -129,35 +122,30 @@ pub(super) fn record_return(
     corrections: &Value,
 ) {
     let id = context.services.ids.uuid();
-    let shown = json!({
-        "additional_information": null,
-        "amount": if corrections.is_null() { order.amount } else { 0 },
-        "code": code,
-        "corrections": corrections,
-        "created_at": context.now,
-        "currency": order.currency,
-        "current_return": null,
-        "data": null,
-        "date_of_death": null,
-        "discarded_at": null,
-        "failure_reason": null,
-        "id": id,
-        "internal_account_id": order.originating_account_id,
-        "ledger_transaction_id": null,
-        "live_mode": order.is_live,
-        "object": "return",
-        "reason": null,
-        "reconciliation_status": "unreconciled",
-        "reference_numbers": [],
-        "returnable_id": order.id,
-        "returnable_type": "payment_order",
-        "role": "receiving",
-        "status": "completed",
-        "transaction_id": null,
-        "transaction_line_item_id": null,
-        "type": if corrections.is_null() { "ach" } else { "ach_noc" },
-        "updated_at": context.now,
-    });
+    let shown = with_unset(
+        json!({
+            "amount": if corrections.is_null() { order.amount } else { 0 },
+            "code": code,
+            "corrections": corrections,
+            "created_at": context.now,
+            "currency": order.currency,
+            "id": id,
+            "internal_account_id": order.originating_account_id,
+            "live_mode": order.is_live,
+            "object": "return",
+            "reconciliation_status": "unreconciled",
+            "reference_numbers": [],
+            "returnable_id": order.id,
+            "returnable_type": "payment_order",
+            "role": "receiving",
+            "status": "completed",
+            "type": if corrections.is_null() { "ach" } else { "ach_noc" },
+            "updated_at": context.now,
+        }),
+        "additional_information current_return data date_of_death discarded_at \
+         failure_reason ledger_transaction_id reason transaction_id \
+         transaction_line_item_id",
+    );
     state.emit("return", "created", &shown);
     state.returns.put(&id, Return(shown));
 }

@@ -6,18 +6,15 @@ use crate::{api::ApiState, collection::Collection, config::Config, webhooks::Web
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-/// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) orders: Collection<PaymentOrder>,
     pub(super) returns: Collection<Return>,
     pub(super) reversals: Collection<Reversal>,
-    /// Orders that reach their end by themselves, by when.
     pub(super) due: Due,
     outbox: Vec<WebhookEvent>,
 }
 
-/// What a change happens in.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) services: Arc<Services>,
@@ -60,7 +57,6 @@ impl State {
         self.returns.labeled(Some(id)).find(is_of).map(|found| found.0.clone())
     }
 
-    /// An order as it is shown.
     pub(super) fn shown(&self, order: &PaymentOrder) -> Value {
         let is_returned = order.status == "returned";
         order.json(is_returned.then(|| self.return_of(&order.id)).flatten().as_ref())

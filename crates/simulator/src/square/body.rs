@@ -1,7 +1,6 @@
 //! Reading JSON bodies field by field, with the provider's own complaints.
 
 use super::prelude::*;
-use crate::query::is_listed;
 
 /// An amount in minor units.
 #[derive(Debug, Clone, PartialEq, Eq)]

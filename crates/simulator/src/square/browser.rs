@@ -14,7 +14,6 @@ use axum::routing::{get, post};
 
 const PROVIDER: &str = "card provider B (Square)";
 
-/// The cards shown on the page.
 const CARDS: [(&str, &str); 4] = [
     ("4242 4242 4242 4242", "Paid"),
     ("4000 0000 0000 0002", "Declined"),

@@ -8,14 +8,11 @@ use http::{HeaderMap, HeaderValue};
 
 const DEFAULT_VERSION: &str = "2025-08-20";
 
-/// A call as its endpoint sees it.
 #[derive(Debug)]
 pub(crate) struct Call {
-    /// The id in the path; empty if there is none.
     pub(super) id: String,
     pub(super) body: Map<String, Value>,
     pub(super) query: Query,
-    /// The provider's idempotency keys.
     pub(super) keys: Arc<Keys>,
     pub(super) context: Context,
 }

@@ -6,7 +6,6 @@ use super::source::Source;
 /// Nothing was tried, and the same request may be sent again under the same key.
 pub(super) const TEMPORARY: &str = "TEMPORARY_ERROR";
 
-/// What is to be charged.
 #[derive(Debug)]
 pub(super) struct PaymentParams {
     pub(super) money: Money,
@@ -100,7 +99,6 @@ pub(super) fn lapse(state: &mut State, context: &Context, id: &str) {
     }
 }
 
-/// Stores a changed payment as its next version.
 pub(super) fn changed(state: &mut State, context: &Context, mut payment: Payment) -> Payment {
     payment.version += 1;
     payment.updated_at.clone_from(&context.now);

@@ -3,7 +3,6 @@
 use super::payments::find as find_payment;
 use super::prelude::*;
 
-/// A payment the customer contests.
 #[derive(Debug, Clone)]
 pub(crate) struct Dispute {
     pub(crate) id: String,
@@ -30,52 +29,29 @@ impl Dispute {
     }
 
     pub(crate) fn json(&self) -> Value {
-        json!({
-            "id": self.id,
+        object!(self: id reason state due_at created_at updated_at version location_id;
             "amount_money": self.money.json(),
-            "reason": self.reason,
-            "state": self.state,
-            "due_at": self.due_at,
             "disputed_payment": { "payment_id": self.payment_id },
             "card_brand": "VISA",
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
             "reported_at": self.created_at,
-            "version": self.version,
-            "location_id": self.location_id,
-        })
+        )
     }
 }
 
 /// The reasons, in the order of the sandbox's amounts from 8801 on.
-const REASONS: [&str; 9] = [
-    "AMOUNT_DIFFERS",
-    "CANCELLED",
-    "DUPLICATE",
-    "NO_KNOWLEDGE",
-    "NOT_AS_DESCRIBED",
-    "NOT_RECEIVED",
-    "PAID_BY_OTHER_MEANS",
-    "CUSTOMER_REQUESTS_CREDIT",
-    "EMV_LIABILITY_SHIFT",
-];
-const STATES: [&str; 8] = [
-    "INQUIRY_EVIDENCE_REQUIRED",
-    "INQUIRY_PROCESSING",
-    "INQUIRY_CLOSED",
-    "EVIDENCE_REQUIRED",
-    "PROCESSING",
-    "WON",
-    "LOST",
-    "ACCEPTED",
-];
+const REASONS: &str = "AMOUNT_DIFFERS CANCELLED DUPLICATE NO_KNOWLEDGE NOT_AS_DESCRIBED NOT_RECEIVED \
+    PAID_BY_OTHER_MEANS CUSTOMER_REQUESTS_CREDIT EMV_LIABILITY_SHIFT";
+const STATES: &str = "INQUIRY_EVIDENCE_REQUIRED INQUIRY_PROCESSING INQUIRY_CLOSED EVIDENCE_REQUIRED \
+    PROCESSING WON LOST ACCEPTED";
 const FIRST_AMOUNT: i64 = 8_801;
 const DAYS_TO_RESPOND: i64 = 14;
 
 /// A payment over one of the sandbox's special amounts is disputed as soon as it is completed.
 pub(super) fn open_by_amount(state: &mut State, context: &Context, payment: &Payment) -> Answer<()> {
     let place = usize::try_from(payment.money.amount - FIRST_AMOUNT).ok();
-    if let Some(reason) = place.and_then(|place| REASONS.get(place)).filter(|_| payment.status == "COMPLETED")
+    if let Some(reason) = place
+        .and_then(|place| REASONS.split_whitespace().nth(place))
+        .filter(|_| payment.status == "COMPLETED")
     {
         open(state, context, &payment.id, reason)?;
     }
@@ -108,7 +84,6 @@ pub(super) fn open(state: &mut State, context: &Context, payment: &str, reason: 
     Ok(dispute.json())
 }
 
-/// Whether the payment's bank has not decided.
 pub(super) fn is_disputed(state: &State, payment: &str) -> bool {
     state.disputes.labeled(Some(payment)).any(|dispute| dispute.payment_id == payment && dispute.is_open())
 }
@@ -137,7 +112,7 @@ pub(super) fn list(state: &mut State, call: &Call) -> Answer {
         return Err(Error::invalid("UNKNOWN_QUERY_PARAMETER", unknown, detail));
     }
     let states = call.query.get("states");
-    if let Some(unknown) = states.filter(|state| !STATES.contains(state)) {
+    if let Some(unknown) = states.filter(|state| !is_listed(state, &[STATES])) {
         let detail = format!("`{unknown}` is not a valid enum value");
         return Err(Error::invalid("INVALID_ENUM_VALUE", "states", detail));
     }

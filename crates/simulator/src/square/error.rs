@@ -17,7 +17,6 @@ pub(crate) struct Error {
     begun: bool,
 }
 
-/// What most functions answer.
 pub(super) type Answer<T = Value> = Result<T, Error>;
 
 impl Error {
@@ -69,11 +68,8 @@ impl Error {
     }
 
     pub(super) fn entry(&self) -> Value {
-        let mut entry = json!({ "category": self.category, "code": self.code, "detail": self.detail });
-        if let (Some(field), Some(fields)) = (&self.field, entry.as_object_mut()) {
-            fields.insert("field".to_owned(), field.as_str().into());
-        }
-        entry
+        let entry = object!(self: category code detail;);
+        with_given(entry, [("field", json!(self.field))])
     }
 
     pub(super) fn detail(&self) -> &str {
@@ -83,16 +79,12 @@ impl Error {
 
 impl ApiError for Error {
     fn refusal(&self) -> Refusal {
-        let mut body = Map::new();
-        body.insert("errors".to_owned(), Value::Array(vec![self.entry()]));
-        if let Some(payment) = &self.payment {
-            body.insert("payment".to_owned(), Value::clone(payment));
-        }
-        Refusal { status: self.status, body: body.into(), begun: self.begun }
+        let body = json!({ "errors": [self.entry()] });
+        let body = with_given(body, [("payment", json!(self.payment))]);
+        Refusal { status: self.status, body, begun: self.begun }
     }
 }
 
-/// The code of each reason to decline.
 pub(super) fn decline_code(reason: Reason) -> &'static str {
     match reason {
         Reason::Generic | Reason::Lost | Reason::Stolen => "GENERIC_DECLINE",

@@ -6,7 +6,6 @@ use super::payments::{check_currency, check_location, find as find_payment};
 use super::prelude::*;
 use super::source::of_card;
 
-/// A page that sells one order.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
     pub(crate) id: String,
@@ -26,27 +25,14 @@ impl Kept for Link {}
 
 impl Link {
     pub(crate) fn json(&self) -> Value {
-        let mut link = json!({
-            "id": self.id,
-            "version": 1,
-            "order_id": self.order_id,
-            "url": self.url,
-            "long_url": self.url,
-            "created_at": self.created_at,
-        });
-        if let Some(fields) = link.as_object_mut() {
-            for (name, value) in [
-                ("checkout_options", self.checkout_options.clone()),
-                ("pre_populated_data", self.pre_populated.clone()),
-                ("description", self.description.clone().map(Value::from)),
-                ("payment_note", self.payment_note.clone().map(Value::from)),
-            ] {
-                if let Some(value) = value {
-                    fields.insert(name.to_owned(), value);
-                }
-            }
-        }
-        link
+        let link = object!(self: id order_id url created_at; "version": 1, "long_url": self.url);
+        let given = [
+            ("checkout_options", json!(self.checkout_options)),
+            ("pre_populated_data", json!(self.pre_populated)),
+            ("description", json!(self.description)),
+            ("payment_note", json!(self.payment_note)),
+        ];
+        with_given(link, given)
     }
 }
 

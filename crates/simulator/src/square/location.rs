@@ -3,7 +3,6 @@
 use super::prelude::*;
 use super::state::MERCHANT;
 
-/// A location that is closed.
 const CLOSED: &str = "LSIMULATORCLOSED";
 /// A location in another country.
 const ABROAD: &str = "LSIMULATORCANADA";

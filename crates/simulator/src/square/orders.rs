@@ -23,7 +23,6 @@ pub(crate) struct Order {
 impl Kept for Order {}
 
 impl Order {
-    /// What is left to be paid.
     pub(crate) fn due(&self) -> i64 {
         let paid = self.tenders.iter().filter_map(|tender| tender.pointer("/amount_money/amount")?.as_i64());
         if self.state == "CANCELED" { 0 } else { self.total.amount - paid.sum::<i64>() }
@@ -37,14 +36,7 @@ impl Order {
     pub(crate) fn json(&self) -> Value {
         let zero = self.total.of(0).json();
         let due = self.due();
-        let mut order = json!({
-            "id": self.id,
-            "location_id": self.location_id,
-            "line_items": self.line_items,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-            "state": self.state,
-            "version": self.version,
+        let order = object!(self: id location_id line_items created_at updated_at state version;
             "total_money": self.total.json(),
             "total_tax_money": zero,
             "total_discount_money": zero,
@@ -52,19 +44,14 @@ impl Order {
             "total_service_charge_money": zero,
             "net_amount_due_money": self.total.of(due).json(),
             "source": { "name": "Tollgate simulator" },
-        });
-        if let Some(fields) = order.as_object_mut() {
-            let mut add = |name: &str, value: Option<Value>| {
-                if let Some(value) = value {
-                    fields.insert(name.to_owned(), value);
-                }
-            };
-            add("reference_id", self.reference_id.clone().map(Value::from));
-            add("metadata", self.metadata.clone());
-            add("tenders", (!self.tenders.is_empty()).then(|| self.tenders.clone().into()));
-            add("closed_at", (self.state != "OPEN").then(|| self.updated_at.as_str().into()));
-        }
-        order
+        );
+        let given = [
+            ("reference_id", json!(self.reference_id)),
+            ("metadata", json!(self.metadata)),
+            ("tenders", json!(Some(&self.tenders).filter(|tenders| !tenders.is_empty()))),
+            ("closed_at", json!(Some(&self.updated_at).filter(|_| self.state != "OPEN"))),
+        ];
+        with_given(order, given)
     }
 }
 
@@ -88,16 +75,14 @@ pub(super) fn order_for(context: &Context, total: &Money) -> Order {
 
 pub(super) fn line_item(context: &Context, name: Option<&str>, quantity: &str, unit: &Money) -> Value {
     let total = unit.amount.saturating_mul(quantity.parse().unwrap_or(1));
-    let mut item = Map::new();
-    item.insert("uid".to_owned(), context.id(22).into());
-    if let Some(name) = name {
-        item.insert("name".to_owned(), name.into());
-    }
-    item.insert("quantity".to_owned(), quantity.into());
-    item.insert("item_type".to_owned(), if name.is_some() { "ITEM" } else { "CUSTOM_AMOUNT" }.into());
-    item.insert("base_price_money".to_owned(), unit.json());
-    item.insert("total_money".to_owned(), unit.of(total).json());
-    item.into()
+    let item = json!({
+        "uid": context.id(22),
+        "quantity": quantity,
+        "item_type": if name.is_some() { "ITEM" } else { "CUSTOM_AMOUNT" },
+        "base_price_money": unit.json(),
+        "total_money": unit.of(total).json(),
+    });
+    with_given(item, [("name", json!(name))])
 }
 
 /// Notes on the order that a payment pays for it.

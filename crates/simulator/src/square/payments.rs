@@ -49,7 +49,7 @@ impl Payment {
 
     pub(crate) fn json(&self) -> Value {
         let failed = self.status == "FAILED";
-        let mut card_details = json!({
+        let card_details = json!({
             "status": self.card_status,
             "card": {
                 "card_brand": brand(&self.card),
@@ -66,58 +66,35 @@ impl Payment {
             "avs_status": "AVS_ACCEPTED",
             "statement_description": self.statement.as_deref().unwrap_or("SQ *TOLLGATE SIMULATOR"),
         });
-        if let (false, Some(details)) = (self.errors.is_empty(), card_details.as_object_mut()) {
-            details.insert("errors".to_owned(), self.errors.clone().into());
-        }
-        let mut payment = json!({
-            "id": self.id,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
+        let errors = json!(Some(&self.errors).filter(|errors| !errors.is_empty()));
+        let card_details = with_given(card_details, [("errors", errors)]);
+        let payment = object!(self: id created_at updated_at status delay_duration delayed_until location_id order_id;
             "amount_money": self.money.json(),
-            "status": self.status,
-            "delay_duration": self.delay_duration,
             "delay_action": "CANCEL",
-            "delayed_until": self.delayed_until,
             "source_type": "CARD",
             "card_details": card_details,
-            "location_id": self.location_id,
-            "order_id": self.order_id,
             "total_money": self.money.json(),
             "approved_money": self.money.of(if failed { 0 } else { self.money.amount }).json(),
             "application_details": { "square_product": "ECOMMERCE_API" },
             "version_token": self.version_token(),
-        });
-        if let Some(fields) = payment.as_object_mut() {
-            self.add_optional(fields);
-        }
-        payment
-    }
-
-    /// The provider leaves out what a payment does not have.
-    fn add_optional(&self, fields: &mut Map<String, Value>) {
-        for (name, value) in [
-            ("reference_id", &self.reference_id),
-            ("note", &self.note),
-            ("buyer_email_address", &self.buyer_email),
-            ("customer_id", &self.customer_id),
-            ("statement_description_identifier", &self.statement),
-        ] {
-            if let Some(value) = value {
-                fields.insert(name.to_owned(), value.as_str().into());
-            }
-        }
-        if self.status == "COMPLETED" {
-            let short: String = self.id.chars().take(4).collect();
-            fields.insert("receipt_number".to_owned(), short.into());
-            fields.insert("receipt_url".to_owned(), format!("https://receipts.invalid/{}", self.id).into());
-        }
-        if self.status == "APPROVED" {
-            fields.insert("capabilities".to_owned(), json!(["EDIT_AMOUNT_UP", "EDIT_AMOUNT_DOWN"]));
-        }
-        if !self.refund_ids.is_empty() {
-            fields.insert("refund_ids".to_owned(), self.refund_ids.clone().into());
-            fields.insert("refunded_money".to_owned(), self.money.of(self.refunded).json());
-        }
+        );
+        // The provider leaves out what a payment does not have.
+        let completed = Some(&self.id).filter(|_| self.status == "COMPLETED");
+        let refund_ids = Some(&self.refund_ids).filter(|ids| !ids.is_empty());
+        let capabilities = (self.status == "APPROVED").then_some(["EDIT_AMOUNT_UP", "EDIT_AMOUNT_DOWN"]);
+        let given = [
+            ("reference_id", json!(self.reference_id)),
+            ("note", json!(self.note)),
+            ("buyer_email_address", json!(self.buyer_email)),
+            ("customer_id", json!(self.customer_id)),
+            ("statement_description_identifier", json!(self.statement)),
+            ("receipt_number", json!(completed.map(|id| id.chars().take(4).collect::<String>()))),
+            ("receipt_url", json!(completed.map(|id| format!("https://receipts.invalid/{id}")))),
+            ("capabilities", json!(capabilities)),
+            ("refund_ids", json!(refund_ids)),
+            ("refunded_money", json!(refund_ids.map(|_| self.money.of(self.refunded).json()))),
+        ];
+        with_given(payment, given)
     }
 }
 

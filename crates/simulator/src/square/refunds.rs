@@ -3,7 +3,6 @@
 use super::prelude::*;
 use super::{disputes::is_disputed, payments::find as find_payment};
 
-/// Money on its way back.
 #[derive(Debug, Clone)]
 pub(crate) struct Refund {
     pub(crate) id: String,
@@ -22,21 +21,10 @@ impl Kept for Refund {}
 
 impl Refund {
     pub(crate) fn json(&self) -> Value {
-        let mut refund = json!({
-            "id": self.id,
-            "status": self.status,
-            "amount_money": self.money.json(),
-            "payment_id": self.payment_id,
-            "order_id": self.order_id,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-            "location_id": self.location_id,
-            "destination_type": "CARD",
-        });
-        if let (Some(reason), Some(fields)) = (&self.reason, refund.as_object_mut()) {
-            fields.insert("reason".to_owned(), reason.as_str().into());
-        }
-        refund
+        let refund = object!(self: id status payment_id order_id created_at updated_at location_id;
+            "amount_money": self.money.json(), "destination_type": "CARD",
+        );
+        with_given(refund, [("reason", json!(self.reason))])
     }
 }
 

@@ -6,7 +6,6 @@ use crate::{api::ApiState, config::Config, webhooks::WebhookEvent};
 
 pub(super) const MERCHANT: &str = "MSIMULATOR001";
 
-/// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) payments: Collection<Payment>,
@@ -27,7 +26,6 @@ pub(crate) struct Token {
 
 impl Kept for Token {}
 
-/// What a change happens in.
 #[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) services: Arc<Services>,
@@ -73,16 +71,14 @@ impl State {
         let event_id = context.services.ids.uuid();
         let is_dispute = what == "dispute";
         let name = if is_dispute { "object" } else { what };
-        let mut body = json!({
+        let body = json!({
             "merchant_id": MERCHANT,
             "type": kind,
             "event_id": event_id,
             "created_at": context.now,
             "data": { "type": what, "id": id, "object": { name: object } },
         });
-        if let (true, Some(fields)) = (is_dispute, body.as_object_mut()) {
-            fields.insert("location_id".to_owned(), context.location().into());
-        }
+        let body = with_given(body, [("location_id", json!(is_dispute.then(|| context.location())))]);
         let (kind, body) = (kind.to_owned(), body.to_string().into());
         self.outbox.push(WebhookEvent { kind, event_id, body, is_connected: false });
     }

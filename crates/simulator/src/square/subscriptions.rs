@@ -4,45 +4,30 @@ use super::prelude::*;
 use crate::{config::WebhookTarget, webhooks::Endpoint};
 
 /// The event types of this simulator; the provider has many more.
-const EVENT_TYPES: [&str; 8] = [
-    "dispute.created",
-    "dispute.state.updated",
-    "order.created",
-    "order.updated",
-    "payment.created",
-    "payment.updated",
-    "refund.created",
-    "refund.updated",
-];
+const EVENT_TYPES: &str = "dispute.created dispute.state.updated order.created order.updated payment.created payment.updated \
+    refund.created refund.updated";
 
-fn shown(endpoint: &Endpoint) -> Map<String, Value> {
-    let created = endpoint.created_rfc3339();
-    let events: Vec<&str> = match endpoint.target.events.as_slice() {
-        [] => EVENT_TYPES.to_vec(),
+fn shown(endpoint: &Endpoint) -> Value {
+    let (created, target) = (endpoint.created_rfc3339(), &endpoint.target);
+    let events: Vec<&str> = match target.events.as_slice() {
+        [] => EVENT_TYPES.split_whitespace().collect(),
         events => events.iter().map(String::as_str).collect(),
     };
-    let mut fields = Map::new();
-    for (name, value) in [
-        ("id", json!(endpoint.id)),
-        ("name", json!(endpoint.name)),
-        ("enabled", json!(endpoint.is_enabled)),
-        ("event_types", json!(events)),
-        ("notification_url", json!(endpoint.target.url)),
-        ("api_version", json!(endpoint.api_version)),
-        ("created_at", json!(created)),
-        ("updated_at", json!(created)),
-    ] {
-        if !value.is_null() {
-            fields.insert(name.to_owned(), value);
-        }
-    }
-    fields
+    let shown = json!({
+        "id": endpoint.id,
+        "enabled": endpoint.is_enabled,
+        "event_types": events,
+        "notification_url": target.url,
+        "created_at": created,
+        "updated_at": created,
+    });
+    let given = [("name", json!(endpoint.name)), ("api_version", json!(endpoint.api_version))];
+    with_given(shown, given)
 }
 
 fn alone(endpoint: &Endpoint) -> Value {
-    let mut fields = shown(endpoint);
-    fields.insert("signature_key".to_owned(), endpoint.target.secret.as_str().into());
-    json!({ "subscription": fields })
+    let secret = endpoint.target.secret.as_str().into();
+    json!({ "subscription": with(shown(endpoint), [("signature_key", secret)]) })
 }
 
 fn find(call: &Call) -> Answer<Endpoint> {
@@ -52,7 +37,8 @@ fn find(call: &Call) -> Answer<Endpoint> {
 
 fn events_of(fields: &Fields<'_>) -> Answer<Option<Vec<String>>> {
     let Some(value) = fields.raw("event_types") else { return Ok(None) };
-    let known = |event: &Value| event.as_str().filter(|event| EVENT_TYPES.contains(event)).map(str::to_owned);
+    let known =
+        |event: &Value| event.as_str().filter(|event| is_listed(event, &[EVENT_TYPES])).map(str::to_owned);
     let events: Option<Vec<String>> = value.as_array().and_then(|events| events.iter().map(known).collect());
     let detail = "An event type is not known.";
     let wrong = || Error::invalid("INVALID_VALUE", "subscription.event_types", detail);
@@ -90,7 +76,7 @@ pub(super) fn list(_: &mut State, call: &Call) -> Answer {
     list::page(&collection, call, "subscriptions", "include_disabled", |endpoint| {
         let created = endpoint.created_rfc3339();
         (endpoint.is_enabled || with_disabled)
-            .then(|| (endpoint.id.clone(), created.clone(), created, shown(endpoint).into()))
+            .then(|| (endpoint.id.clone(), created.clone(), created, shown(endpoint)))
     })
 }
 

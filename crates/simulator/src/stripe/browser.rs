@@ -13,7 +13,6 @@ use axum::routing::get;
 
 const PROVIDER: &str = "card provider A (Stripe)";
 
-/// The cards shown on the page.
 const CARDS: [(&str, &str); 4] = [
     ("4242 4242 4242 4242", "Paid"),
     ("4000 0000 0000 0002", "Declined"),

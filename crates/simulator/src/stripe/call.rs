@@ -19,20 +19,15 @@ pub(super) const CONNECTED_ACCOUNTS: [&str; 2] = ["acct_1SimulatedShop", "acct_1
 /// The browser's script has no header for the account.
 const BROWSER_ACCOUNT: &str = "_stripe_account";
 
-/// A call as its endpoint sees it.
 #[derive(Debug)]
 pub(crate) struct Call {
-    /// The id in the path; empty if there is none.
     pub(super) id: String,
     pub(super) params: Params,
-    /// Whether it came with the browser's key.
     pub(super) from_browser: bool,
-    /// Whether it came with the account's live key.
     pub(super) is_live: bool,
     pub(super) context: Context,
 }
 
-/// Whose key a call came with.
 struct Caller {
     key: String,
     from_browser: bool,

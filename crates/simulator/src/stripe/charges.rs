@@ -2,12 +2,10 @@
 
 use super::prelude::*;
 
-/// How long a card's money is held.
 const HELD_SECONDS: i64 = 7 * 86_400;
 const CARD_UNSET: &str = "amount_authorized authorization_code electronic_commerce_indicator installments mandate network \
     network_transaction_id three_d_secure transaction_link_id";
 
-/// One attempt.
 #[derive(Debug, Clone)]
 pub(crate) struct Charge {
     pub(crate) id: String,
@@ -55,12 +53,10 @@ impl Charge {
             "us_bank_account" => "payment_reference",
             _ => "",
         };
-        let mut details = with_unset(self.method.details(), unset);
+        let details = with_unset(self.method.details(), unset);
         let is_held = self.status == "succeeded" && !self.captured;
-        if let (true, "card", Some(fields)) = (is_held, self.method.kind(), details.as_object_mut()) {
-            fields.insert("capture_before".to_owned(), self.capture_before().into());
-        }
-        details
+        let capture_before = (is_held && self.method.kind() == "card").then(|| self.capture_before());
+        with_given(details, [("capture_before", json!(capture_before))])
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -68,71 +64,46 @@ impl Charge {
             Some((code, decline, message)) => (Some(code), Some(decline), Some(message)),
             None => (None, None, None),
         };
-        let outcome = if self.failure.is_some() {
-            json!({
-                "network_status": "declined_by_network",
-                "reason": decline_code,
-                "risk_level": "normal",
-                "seller_message": "The bank did not return any further details with this decline.",
-                "type": "issuer_declined",
-            })
-        } else {
-            json!({
-                "network_status": "approved_by_network",
-                "reason": null,
-                "risk_level": "normal",
-                "seller_message": "Payment complete.",
-                "type": "authorized",
-            })
+        let (network_status, message, kind) = match &self.failure {
+            Some(_) => (
+                "declined_by_network",
+                "The bank did not return any further details with this decline.",
+                "issuer_declined",
+            ),
+            None => ("approved_by_network", "Payment complete.", "authorized"),
         };
-        let mut details = serde_json::Map::new();
-        details.insert("type".to_owned(), self.method.kind().into());
-        details.insert(self.method.kind().to_owned(), self.details());
+        let outcome = json!({
+            "network_status": network_status,
+            "reason": decline_code,
+            "risk_level": "normal",
+            "seller_message": message,
+            "type": kind,
+        });
+        let details = json!({ "type": self.method.kind(), self.method.kind(): self.details() });
         let balance = self.captured.then(|| format!("txn_{}", self.id.trim_start_matches("ch_")));
-        json!({
-            "id": self.id,
-            "object": "charge",
-            "amount": self.amount,
-            "amount_captured": self.amount_captured,
-            "amount_refunded": self.amount_refunded,
-            "application": null,
-            "application_fee": null,
-            "application_fee_amount": null,
-            "balance_transaction": balance,
-            "billing_details": no_billing_details(),
-            "calculated_statement_descriptor": "TOLLGATE SIMULATOR",
-            "captured": self.captured,
-            "created": self.created,
-            "currency": self.currency,
-            "customer": null,
-            "description": self.description,
-            "disputed": self.disputed,
-            "failure_balance_transaction": null,
-            "failure_code": failure_code,
-            "failure_message": failure_message,
-            "fraud_details": {},
-            "livemode": false,
-            "metadata": self.metadata,
-            "on_behalf_of": null,
-            "outcome": with_unset(outcome, "advice_code network_advice_code network_decline_code"),
-            "paid": self.status == "succeeded",
-            "payment_intent": self.intent,
-            "payment_method": self.method.id,
-            "payment_method_details": details,
-            "receipt_email": self.receipt_email,
-            "receipt_number": null,
-            "receipt_url": self.receipt_url,
-            "refunded": self.amount_refunded > 0 && self.amount_refunded >= self.amount_captured,
-            "review": null,
-            "shipping": null,
-            "source": null,
-            "source_transfer": null,
-            "statement_descriptor": null,
-            "statement_descriptor_suffix": null,
-            "status": self.status,
-            "transfer_data": null,
-            "transfer_group": null,
-        })
+        with_unset(
+            object!(self: id amount amount_captured amount_refunded captured created currency description
+                disputed metadata receipt_email receipt_url status;
+                "object": "charge",
+                "balance_transaction": balance,
+                "billing_details": no_billing_details(),
+                "calculated_statement_descriptor": "TOLLGATE SIMULATOR",
+                "failure_code": failure_code,
+                "failure_message": failure_message,
+                "fraud_details": {},
+                "livemode": false,
+                "outcome": with_unset(outcome, "advice_code network_advice_code network_decline_code"),
+                "paid": self.status == "succeeded",
+                "payment_intent": self.intent,
+                "payment_method": self.method.id,
+                "payment_method_details": details,
+                "refunded": self.amount_refunded > 0 && self.amount_refunded >= self.amount_captured,
+            ),
+            "application application_fee application_fee_amount customer \
+             failure_balance_transaction on_behalf_of receipt_number review shipping \
+             source source_transfer statement_descriptor statement_descriptor_suffix \
+             transfer_data transfer_group",
+        )
     }
 }
 

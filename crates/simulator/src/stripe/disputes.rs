@@ -12,7 +12,6 @@ const EVIDENCE: &str = "access_activity_log billing_address cancellation_policy 
     shipping_address shipping_carrier shipping_date shipping_documentation shipping_tracking_number \
     uncategorized_file uncategorized_text";
 
-/// A charge the customer contests.
 #[derive(Debug, Clone)]
 pub(crate) struct Dispute {
     pub(crate) id: String,
@@ -91,14 +90,9 @@ impl Dispute {
     }
 
     pub(crate) fn json(&self) -> Value {
-        json!({
-            "id": self.id,
+        object!(self: id amount charge created currency reason status;
             "object": "dispute",
-            "amount": self.amount,
             "balance_transactions": self.movements.iter().map(|one| one.json(self)).collect::<Vec<_>>(),
-            "charge": self.charge,
-            "created": self.created,
-            "currency": self.currency,
             "enhanced_eligibility_types": [],
             "evidence": with_unset(json!({ "enhanced_evidence": {} }), EVIDENCE),
             "evidence_details": {
@@ -114,13 +108,10 @@ impl Dispute {
             "livemode": false,
             "metadata": {},
             "payment_intent": self.intent,
-            "reason": self.reason,
-            "status": self.status,
-        })
+        )
     }
 }
 
-/// Nothing is decided yet.
 const OPEN: [&str; 4] = ["needs_response", "under_review", "warning_needs_response", "warning_under_review"];
 
 /// How a dispute begins, and whether its money is withdrawn at once.

@@ -12,7 +12,6 @@ pub(crate) struct Error {
     pub(super) begun: bool,
 }
 
-/// What most functions answer.
 pub(super) type Answer<T = Value> = Result<T, Error>;
 
 impl Error {

@@ -8,7 +8,6 @@ pub(crate) struct Event {
     pub(crate) kind: String,
     pub(crate) created: i64,
     pub(crate) text: Arc<str>,
-    /// The connected account it happened in.
     pub(crate) account: Option<String>,
 }
 

@@ -39,7 +39,6 @@ impl Params {
             .filter(|v| !v.is_empty())
     }
 
-    /// Takes a parameter out.
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let place = self.0.iter().position(|(given, _)| given == name)?;
         Some(self.0.remove(place).1)
@@ -116,7 +115,6 @@ impl Params {
         Self(self.0.iter().filter_map(alone).collect())
     }
 
-    /// Whether anything was given under `name[…]`.
     pub(super) fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(given, _)| given == name || given.starts_with(&format!("{name}[")))
     }

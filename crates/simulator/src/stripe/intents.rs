@@ -3,7 +3,6 @@
 use super::attempt::{capture as capture_held, keep};
 use super::prelude::*;
 
-/// Where an intent stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Status {
     RequiresPaymentMethod,
@@ -29,7 +28,6 @@ impl Status {
     }
 }
 
-/// A payment on its way.
 #[derive(Debug, Clone)]
 pub(crate) struct Intent {
     pub(crate) id: String,
@@ -38,7 +36,6 @@ pub(crate) struct Intent {
     pub(crate) status: Status,
     pub(crate) amount_received: i64,
     pub(crate) metadata: Map<String, Value>,
-    /// The key it was created under.
     pub(crate) idempotency_key: Option<String>,
     pub(crate) amount_capturable: i64,
     pub(crate) automatic_methods: Option<Value>,
@@ -55,7 +52,6 @@ pub(crate) struct Intent {
     pub(crate) next_action: Option<Value>,
     pub(crate) method: Option<String>,
     pub(crate) method_types: Vec<String>,
-    /// What the caller has limited them to.
     pub(crate) allowed_types: Option<Vec<String>>,
     pub(crate) receipt_email: Option<String>,
     pub(crate) setup_future_usage: Option<String>,
@@ -63,9 +59,7 @@ pub(crate) struct Intent {
     pub(crate) statement_descriptor_suffix: Option<String>,
     /// Where the customer goes after proving who they are.
     pub(crate) return_url: Option<String>,
-    /// The checkout session it belongs to.
     pub(crate) session: Option<String>,
-    /// The connected account it was made for.
     pub(crate) account: Option<String>,
 }
 
@@ -77,38 +71,21 @@ impl Kept for Intent {
 
 impl Intent {
     pub(crate) fn json(&self) -> Value {
-        let intent = json!({
-            "id": self.id,
+        let intent = object!(self: id amount amount_capturable amount_received canceled_at cancellation_reason
+            capture_method client_secret created currency customer description
+            last_payment_error latest_charge metadata next_action receipt_email
+            setup_future_usage statement_descriptor statement_descriptor_suffix;
             "object": "payment_intent",
-            "amount": self.amount,
-            "amount_capturable": self.amount_capturable,
             "amount_details": { "tip": {} },
-            "amount_received": self.amount_received,
             "automatic_payment_methods": self.automatic_methods,
-            "canceled_at": self.canceled_at,
-            "cancellation_reason": self.cancellation_reason,
-            "capture_method": self.capture_method,
-            "client_secret": self.client_secret,
             "confirmation_method": "automatic",
-            "created": self.created,
-            "currency": self.currency,
-            "customer": self.customer,
-            "description": self.description,
-            "last_payment_error": self.last_payment_error,
-            "latest_charge": self.latest_charge,
             "livemode": false,
-            "metadata": self.metadata,
-            "next_action": self.next_action,
             "payment_method": self.method,
             "payment_method_options": {},
             "allowed_payment_method_types": self.allowed_types,
             "payment_method_types": self.method_types,
-            "receipt_email": self.receipt_email,
-            "setup_future_usage": self.setup_future_usage,
-            "statement_descriptor": self.statement_descriptor,
-            "statement_descriptor_suffix": self.statement_descriptor_suffix,
             "status": self.status.word(),
-        });
+        );
         with_unset(
             intent,
             "application application_fee_amount customer_account \
@@ -346,7 +323,6 @@ pub(super) fn lapse(state: &mut State, context: &Context, id: &str) -> Answer<In
     Ok(cancel_intent(state, context, intent, Some(EXPIRED.to_owned())))
 }
 
-/// An intent whose money is held.
 pub(super) fn held(state: &State, id: &str) -> Answer<Intent> {
     let intent =
         state.intents.get_owned(id).ok_or_else(|| Error::not_found("payment_intent", id, "intent"))?;

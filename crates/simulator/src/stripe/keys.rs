@@ -4,7 +4,6 @@ use super::prelude::*;
 use http::Method;
 use serde::Deserialize;
 
-/// What a key may do.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Permissions {

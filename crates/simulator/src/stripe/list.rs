@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 
-/// The parameters every list takes, and some more.
 pub(super) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
     ["limit", "starting_after", "ending_before", "expand[#]"]
         .into_iter()
@@ -10,7 +9,6 @@ pub(super) fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
         .collect()
 }
 
-/// One page of a list.
 pub(super) fn page<T: Kept>(
     collection: &Collection<T>,
     params: &Params,
@@ -61,17 +59,8 @@ pub(super) fn created_fits(params: &Params, created: i64) -> bool {
 const SUBLIST_LENGTH: usize = 10;
 
 /// The fields that hold references here.
-const EXPANDABLE: [&str; 9] = [
-    "data",
-    "latest_charge",
-    "payment_intent",
-    "charge",
-    "payment_method",
-    "balance_transaction",
-    "customer",
-    "line_items",
-    "refunds",
-];
+const EXPANDABLE: &str = "data latest_charge payment_intent charge payment_method balance_transaction customer line_items \
+    refunds";
 
 /// Refuses an `expand[]` that names something else, before the call is carried out.
 pub(super) fn check_expand(params: &Params) -> Answer<()> {
@@ -79,7 +68,7 @@ pub(super) fn check_expand(params: &Params) -> Answer<()> {
         if path.split('.').count() > 4 {
             return Err(Error::invalid("You cannot expand more than 4 levels of a property.").param("expand"));
         }
-        if !path.split('.').all(|step| EXPANDABLE.contains(&step)) {
+        if !path.split('.').all(|step| is_listed(step, &[EXPANDABLE])) {
             return Err(Error::invalid(format!("This property cannot be expanded ({path}).")).param("expand"));
         }
     }
@@ -105,9 +94,8 @@ fn expand_path(state: &State, value: &mut Value, steps: &[&str]) {
     if *step == "refunds"
         && value.get("object").and_then(Value::as_str) == Some("charge")
         && let Some(list) = value.get("id").and_then(Value::as_str).map(|charge| refunds_of(state, charge))
-        && let Some(fields) = value.as_object_mut()
     {
-        fields.insert("refunds".to_owned(), list);
+        *value = crate::json::with(std::mem::take(value), [("refunds", list)]);
     }
     let Some(field) = value.get_mut(*step) else { return };
     if let Some(object) = field.as_str().and_then(|id| whole(state, id)) {

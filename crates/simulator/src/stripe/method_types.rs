@@ -13,20 +13,18 @@ pub(crate) enum Timing {
     Voucher(i64),
 }
 
-/// A kind of payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MethodType {
     pub(crate) name: &'static str,
     pub(crate) label: &'static str,
     pub(crate) timing: Timing,
-    /// What it pays in, separated by spaces; empty means any currency.
+    /// What it pays in, separated by commas; empty means any currency.
     currencies: &'static str,
 }
 
 pub(crate) const CARD: MethodType = of("card", "Card", Timing::Now, "");
 pub(super) const US_BANK_ACCOUNT: MethodType = of("us_bank_account", "US bank account", Timing::Debit, "usd");
 
-/// What can be played here.
 const PLAYED: [MethodType; 10] = [
     CARD,
     of("link", "Link", Timing::Now, ""),
@@ -41,29 +39,11 @@ const PLAYED: [MethodType; 10] = [
 ];
 
 /// What can be asked for in these currencies, and not paid with here.
-const NOT_PLAYED: [(&str, &str); 21] = [
-    ("affirm", "cad usd"),
-    ("afterpay_clearpay", "aud cad gbp nzd usd"),
-    ("alipay", "aud cad cny eur gbp hkd jpy myr nzd sgd usd"),
-    ("amazon_pay", ""),
-    ("bancontact", "eur"),
-    ("blik", "pln"),
-    ("cashapp", "usd"),
-    ("eps", "eur"),
-    ("fpx", "myr"),
-    ("grabpay", "myr sgd"),
-    ("ideal", "eur"),
-    ("klarna", "aud cad chf czk dkk eur gbp nok nzd pln sek usd"),
-    ("mobilepay", "dkk eur nok sek"),
-    ("p24", "eur pln"),
-    ("paynow", "sgd"),
-    ("pix", "brl"),
-    ("promptpay", "thb"),
-    ("revolut_pay", ""),
-    ("swish", "sek"),
-    ("twint", "chf"),
-    ("zip", "aud"),
-];
+const NOT_PLAYED: &str = "\
+    affirm=cad,usd afterpay_clearpay=aud,cad,gbp,nzd,usd alipay=aud,cad,cny,eur,gbp,hkd,jpy,myr,nzd,sgd,usd \
+    amazon_pay= bancontact=eur blik=pln cashapp=usd eps=eur fpx=myr grabpay=myr,sgd ideal=eur \
+    klarna=aud,cad,chf,czk,dkk,eur,gbp,nok,nzd,pln,sek,usd mobilepay=dkk,eur,nok,sek p24=eur,pln paynow=sgd \
+    pix=brl promptpay=thb revolut_pay= swish=sek twint=chf zip=aud";
 
 /// Methods whose money can be held until it is captured.
 const HOLDABLE: [&str; 6] = ["affirm", "afterpay_clearpay", "card", "cashapp", "klarna", "link"];
@@ -82,7 +62,6 @@ const LIMITS: [(&str, &str, i64, i64); 10] = [
     ("oxxo", "mxn", 1_000, 1_000_000),
 ];
 
-/// Whether a method pays this amount.
 fn check_limits(name: &str, amount: i64, currency: &str) -> Answer<()> {
     let limit = LIMITS.into_iter().find(|(method, code, ..)| (*method, *code) == (name, currency));
     match limit {
@@ -103,7 +82,8 @@ pub(super) fn played(name: &str) -> Option<MethodType> {
 
 /// The currencies of the kind of this name, if there is such a kind.
 fn currencies_of(name: &str) -> Option<&'static str> {
-    let other = || NOT_PLAYED.into_iter().find(|(other, _)| *other == name).map(|(_, currencies)| currencies);
+    let mut others = NOT_PLAYED.split_whitespace().filter_map(|entry| entry.split_once('='));
+    let other = || others.find(|(other, _)| *other == name).map(|(_, currencies)| currencies);
     played(name).map(|kind| kind.currencies).or_else(other)
 }
 
@@ -124,7 +104,7 @@ pub(super) fn taken(
     let is_on = |name: &str| !state.switched_off.contains(name);
     let takes_currency = |name: &str| {
         currencies_of(name)
-            .is_some_and(|codes| codes.is_empty() || codes.split_whitespace().any(|code| code == currency))
+            .is_some_and(|codes| codes.is_empty() || codes.split(',').any(|code| code == currency))
     };
     let fits = |name: &str| takes_currency(name) && can_hold(name) && is_on(name);
     let pays = |name: &str| fits(name) && check_limits(name, amount, currency).is_ok();
@@ -187,9 +167,5 @@ pub(super) fn voucher(context: &Context, kind: MethodType, days: i64) -> Value {
         "hosted_voucher_url": format!("{}/vouchers/{}", context.services.base_url(Wire::Stripe), context.id("")),
         "number": context.services.ids.letters(14),
     });
-    let mut action = json!({ "type": name });
-    if let Some(fields) = action.as_object_mut() {
-        fields.insert(name, details);
-    }
-    action
+    with(json!({ "type": name }), [(name.as_str(), details)])
 }

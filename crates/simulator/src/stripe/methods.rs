@@ -61,7 +61,7 @@ impl Method {
     }
 
     pub(crate) fn json(&self) -> Value {
-        let mut method = json!({
+        let method = json!({
             "id": self.id,
             "object": "payment_method",
             "allow_redisplay": "unspecified",
@@ -78,10 +78,7 @@ impl Method {
             "us_bank_account" => "financial_connections_account networks status_details",
             _ => "",
         };
-        if let Some(fields) = method.as_object_mut() {
-            fields.insert(self.kind().to_owned(), with_unset(self.details(), unset));
-        }
-        method
+        with(method, [(self.kind(), with_unset(self.details(), unset))])
     }
 }
 

@@ -3,7 +3,6 @@
 use super::amount::check_step;
 use super::prelude::*;
 
-/// Money on its way back.
 #[derive(Debug, Clone)]
 pub(crate) struct Refund {
     pub(crate) id: String,
@@ -31,33 +30,19 @@ impl Kept for Refund {
 impl Refund {
     pub(crate) fn json(&self) -> Value {
         let balance = self.moves_balance.then(|| format!("txn_{}", self.id.trim_start_matches("re_")));
-        let mut refund = json!({
-            "id": self.id,
-            "object": "refund",
-            "amount": self.amount,
-            "balance_transaction": balance,
-            "charge": self.charge,
-            "created": self.created,
-            "currency": self.currency,
-            "customer": null,
-            "customer_account": null,
-            "destination_details": { "card": { "type": "refund" }, "type": "card" },
-            "metadata": self.metadata,
-            "payment_intent": self.intent,
-            "payment_method": null,
-            "reason": self.reason,
-            "receipt_number": null,
-            "source_transfer_reversal": null,
-            "status": self.status,
-            "transfer_reversal": null,
-        });
-        let reasons = [("failure_reason", self.failure_reason), ("pending_reason", self.pending_reason)];
-        if let Some(fields) = refund.as_object_mut() {
-            let given =
-                reasons.into_iter().filter_map(|(name, reason)| Some((name.to_owned(), reason?.into())));
-            fields.extend(given);
-        }
-        refund
+        let refund = with_unset(
+            object!(self: id amount charge created currency metadata reason status;
+                "object": "refund",
+                "balance_transaction": balance,
+                "destination_details": { "card": { "type": "refund" }, "type": "card" },
+                "payment_intent": self.intent,
+            ),
+            "customer customer_account payment_method receipt_number \
+             source_transfer_reversal transfer_reversal",
+        );
+        let reasons =
+            [("failure_reason", json!(self.failure_reason)), ("pending_reason", json!(self.pending_reason))];
+        with_given(refund, reasons)
     }
 }
 

@@ -4,7 +4,6 @@ use super::attempt::{complete, keep};
 use super::intents::{cancel_intent, new_intent};
 use super::prelude::*;
 
-/// A visit to the hosted page.
 #[derive(Debug, Clone)]
 pub(crate) struct Session {
     pub(crate) id: String,
@@ -16,7 +15,6 @@ pub(crate) struct Session {
     pub(crate) idempotency_key: Option<String>,
     pub(crate) cancel_url: Option<String>,
     pub(crate) success_url: String,
-    /// What is bought, for the page.
     pub(crate) items: Vec<String>,
     pub(crate) client_reference_id: Option<String>,
     pub(crate) created: i64,
@@ -26,11 +24,9 @@ pub(crate) struct Session {
     pub(crate) paid: bool,
     pub(crate) url: String,
     pub(crate) method_types: Vec<String>,
-    /// What the caller has limited them to.
     pub(crate) allowed_types: Option<Vec<String>>,
     /// What the buyer is shown in a currency of their own: amount and currency.
     pub(crate) presentment: Option<(i64, String)>,
-    /// The connected account it was made for.
     pub(crate) account: Option<String>,
 }
 
@@ -46,17 +42,13 @@ impl Session {
     }
 
     pub(crate) fn json(&self) -> Value {
-        let session = json!({
-            "id": self.id,
+        let session = object!(self: id cancel_url client_reference_id created currency customer_email expires_at
+            metadata status success_url;
             "object": "checkout.session",
             "adaptive_pricing": { "enabled": self.presentment.is_some() },
             "amount_subtotal": self.amount,
             "amount_total": self.amount,
             "automatic_tax": { "enabled": false, "liability": null, "provider": null, "status": null },
-            "cancel_url": self.cancel_url,
-            "client_reference_id": self.client_reference_id,
-            "created": self.created,
-            "currency": self.currency,
             "custom_fields": [],
             "custom_text": {
                 "after_submit": null,
@@ -75,10 +67,7 @@ impl Session {
                 "tax_exempt": "none",
                 "tax_ids": [],
             },
-            "customer_email": self.customer_email,
-            "expires_at": self.expires_at,
             "livemode": false,
-            "metadata": self.metadata,
             "mode": "payment",
             "payment_intent": self.intent,
             "payment_method_collection": "if_required",
@@ -88,13 +77,11 @@ impl Session {
             "payment_status": if self.paid { "paid" } else { "unpaid" },
             "phone_number_collection": { "enabled": false },
             "shipping_options": [],
-            "status": self.status,
-            "success_url": self.success_url,
             "total_details": { "amount_discount": 0, "amount_shipping": 0, "amount_tax": 0 },
             "ui_mode": "hosted_page",
             "url": self.is_open().then_some(&self.url),
-        });
-        let mut session = with_unset(
+        );
+        let session = with_unset(
             session,
             "after_expiration allow_promotion_codes billing_address_collection \
              client_secret collected_information consent consent_collection currency_conversion customer \
@@ -103,11 +90,8 @@ impl Session {
              recovered_from saved_payment_method_options setup_intent shipping_address_collection \
              shipping_cost submit_type subscription wallet_options",
         );
-        if let (Some((amount, currency)), Some(fields)) = (&self.presentment, session.as_object_mut()) {
-            let shown = json!({ "presentment_amount": amount, "presentment_currency": currency });
-            fields.insert("presentment_details".to_owned(), shown);
-        }
-        session
+        let shown = |(amount, currency): &(i64, String)| json!({ "presentment_amount": amount, "presentment_currency": currency });
+        with_given(session, [("presentment_details", json!(self.presentment.as_ref().map(shown)))])
     }
 }
 
@@ -277,7 +261,6 @@ pub(crate) async fn expire_sessions_forever(api: Api<Stripe>) {
     }
 }
 
-/// What a customer pays with on the page.
 pub(super) enum PaidWith<'a> {
     Card(&'a Typed),
     /// Another kind of method, by its name.
@@ -316,7 +299,6 @@ pub(super) fn pay(state: &mut State, context: &Context, id: &str, with: &PaidWit
     Ok(intent)
 }
 
-/// Makes the session's intent.
 fn begin(state: &mut State, context: &Context, mut session: Session) -> Answer<Intent> {
     let mut intent =
         new_intent(state, context, &session.intent_params, session.amount, session.currency.clone())?;

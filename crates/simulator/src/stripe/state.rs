@@ -5,7 +5,6 @@ use super::{disputes::Dispute, domains::Domain, events::Event, refunds::Refund};
 use crate::{api::ApiState, config::Config, webhooks::WebhookEvent};
 use std::collections::BTreeMap;
 
-/// Everything on the wire, by kind.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) intents: Collection<Intent>,
@@ -37,7 +36,6 @@ pub(crate) struct Context {
     pub(crate) request_id: Option<String>,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) version: String,
-    /// The connected account the call is for.
     pub(crate) account: Option<String>,
 }
 
@@ -119,14 +117,10 @@ impl State {
         let version = self.destination.version.as_ref().unwrap_or(&context.version);
         let mut object = object;
         versions::show_as_of(version, &mut object);
-        let mut data = Map::new();
-        data.insert("object".to_owned(), object);
-        if let Some(before) = before {
-            data.insert("previous_attributes".to_owned(), before.into());
-        }
+        let data = with_given(json!({ "object": object }), [("previous_attributes", json!(before))]);
         let listening = context.services.endpoints(Wire::Stripe);
         let listening = listening.iter().filter(|endpoint| endpoint.hears(kind, account.is_some()));
-        let mut event = json!({
+        let event = json!({
             "id": id,
             "object": "event",
             "api_version": version,
@@ -137,9 +131,7 @@ impl State {
             "request": { "id": context.request_id, "idempotency_key": context.idempotency_key },
             "type": kind,
         });
-        if let (Some(account), Some(fields)) = (&account, event.as_object_mut()) {
-            fields.insert("account".to_owned(), account.as_str().into());
-        }
+        let event = with_given(event, [("account", json!(account))]);
         let text: Arc<str> = event.to_string().into();
         let (kind, created, is_connected) = (kind.to_owned(), context.now, account.is_some());
         let (event_id, body) = (id.clone(), text.clone());
@@ -171,7 +163,7 @@ impl State {
             None => ("v1", name),
         };
         let account = self.account_of(object);
-        let mut event = json!({
+        let event = json!({
             "id": id,
             "object": "v2.core.event",
             "type": kind,
@@ -183,9 +175,7 @@ impl State {
                 "url": format!("/{version}/{}s/{called}", folder.replace('.', "/")),
             },
         });
-        if let (Some(account), Some(fields)) = (&account, event.as_object_mut()) {
-            fields.insert("context".to_owned(), account.as_str().into());
-        }
+        let event = with_given(event, [("context", json!(account))]);
         let (kind, body, is_connected) = (kind.to_owned(), event.to_string().into(), account.is_some());
         self.outbox.push(WebhookEvent { kind, event_id: id, body, is_connected });
     }

@@ -3,104 +3,50 @@
 
 use super::prelude::*;
 
-/// The version of a call that names none.
 pub(super) const DEFAULT: &str = "2026-10-28.endive";
 
-const KNOWN: [&str; 26] = [
-    "2024-09-30.acacia",
-    "2024-10-28.acacia",
-    "2024-11-20.acacia",
-    "2024-12-18.acacia",
-    "2025-01-27.acacia",
-    "2025-02-24.acacia",
-    "2025-03-31.basil",
-    "2025-04-30.basil",
-    "2025-05-28.basil",
-    "2025-06-30.basil",
-    "2025-07-30.basil",
-    "2025-08-27.basil",
-    "2025-09-30.clover",
-    "2025-10-29.clover",
-    "2025-11-17.clover",
-    "2025-12-15.clover",
-    "2026-01-28.clover",
-    "2026-02-25.clover",
-    "2026-03-25.dahlia",
-    "2026-04-22.dahlia",
-    "2026-05-27.dahlia",
-    "2026-06-24.dahlia",
-    "2026-07-29.dahlia",
-    "2026-08-26.dahlia",
-    "2026-09-30.endive",
-    "2026-10-28.endive",
-];
+const KNOWN: &str = "\
+    2024-09-30.acacia 2024-10-28.acacia 2024-11-20.acacia 2024-12-18.acacia 2025-01-27.acacia \
+    2025-02-24.acacia 2025-03-31.basil 2025-04-30.basil 2025-05-28.basil 2025-06-30.basil 2025-07-30.basil \
+    2025-08-27.basil 2025-09-30.clover 2025-10-29.clover 2025-11-17.clover 2025-12-15.clover 2026-01-28.clover \
+    2026-02-25.clover 2026-03-25.dahlia 2026-04-22.dahlia 2026-05-27.dahlia 2026-06-24.dahlia \
+    2026-07-29.dahlia 2026-08-26.dahlia 2026-09-30.endive 2026-10-28.endive";
 
-/// A parameter of some calls that a version added or removed.
-struct Change {
-    calls: &'static [&'static str],
-    parameter: &'static str,
-    version: &'static str,
-    /// What the provider calls the use of one that was removed.
-    removed: Option<&'static str>,
-}
+const INTENTS: &str = "payment_intents.create payment_intents.update payment_intents.confirm";
+const SESSION: &str = "checkout.sessions.create";
 
-const INTENTS: [&str; 3] = ["payment_intents.create", "payment_intents.update", "payment_intents.confirm"];
-const INTENTS_AND_SESSIONS: [&str; 4] = [
-    "payment_intents.create",
-    "payment_intents.update",
-    "payment_intents.confirm",
-    "checkout.sessions.create",
-];
-
-/// Of the parameters that are read here.
-const CHANGES: [Change; 5] = [
-    Change {
-        calls: &["payment_intents.create"],
-        parameter: "excluded_payment_method_types",
-        version: "2025-08-27.basil",
-        removed: None,
-    },
-    Change {
-        calls: &["payment_intents.update", "payment_intents.confirm"],
-        parameter: "excluded_payment_method_types",
-        version: "2025-09-30.clover",
-        removed: None,
-    },
-    Change {
-        calls: &INTENTS,
-        parameter: "allowed_payment_method_types",
-        version: "2026-07-29.dahlia",
-        removed: None,
-    },
-    Change {
-        calls: &["checkout.sessions.create"],
-        parameter: "allowed_payment_method_types",
-        version: "2026-09-30.endive",
-        removed: None,
-    },
-    Change {
-        calls: &INTENTS_AND_SESSIONS,
-        parameter: "payment_method_types",
-        version: "2026-09-30.endive",
-        removed: Some("payment_method_types_no_longer_supported"),
-    },
+/// Parameters of calls, the versions that added or removed them, and what the provider calls the use of one that was removed.
+const CHANGES: [(&[&str], &str, &str, Option<&str>); 5] = [
+    (&["payment_intents.create"], "excluded_payment_method_types", "2025-08-27.basil", None),
+    (
+        &["payment_intents.update", "payment_intents.confirm"],
+        "excluded_payment_method_types",
+        "2025-09-30.clover",
+        None,
+    ),
+    (&[INTENTS], "allowed_payment_method_types", "2026-07-29.dahlia", None),
+    (&[SESSION], "allowed_payment_method_types", "2026-09-30.endive", None),
+    (
+        &[INTENTS, SESSION],
+        "payment_method_types",
+        "2026-09-30.endive",
+        Some("payment_method_types_no_longer_supported"),
+    ),
 ];
 
 /// Refuses a version that does not exist, and parameters that the version does not have.
 pub(super) fn check(version: &str, operation: &str, params: &Params) -> Answer<()> {
-    if !KNOWN.contains(&version) {
+    if !is_listed(version, &[KNOWN]) {
         return Err(Error::invalid(format!("Invalid Stripe API version: {version}")));
     }
-    let of_call = CHANGES.iter().filter(|change| change.calls.contains(&operation));
-    for change in of_call.filter(|change| params.has(change.parameter)) {
-        let name = change.parameter;
-        match change.removed {
-            None if version < change.version => return Err(Error::unknown(name)),
-            Some(code) if version >= change.version => {
+    let of_call = CHANGES.into_iter().filter(|(calls, ..)| is_listed(operation, calls));
+    for (_, name, since, removed) in of_call.filter(|(_, name, ..)| params.has(name)) {
+        match removed {
+            None if version < since => return Err(Error::unknown(name)),
+            Some(code) if version >= since => {
                 let message = format!(
-                    "The parameter `{name}` is no longer supported as of API version {}. Use dynamic payment methods, or \
-                     `allowed_payment_method_types` to limit them.",
-                    change.version
+                    "The parameter `{name}` is no longer supported as of API version {since}. Use dynamic payment methods, or \
+                     `allowed_payment_method_types` to limit them."
                 );
                 return Err(Error::invalid(message).code(code).param(name));
             }

@@ -21,19 +21,14 @@ fn shown(endpoint: &Endpoint) -> Value {
         [] => vec!["*".to_owned()],
         events => events.to_vec(),
     };
-    json!({
-        "id": endpoint.id,
+    object!(endpoint: id api_version application created metadata;
         "object": "webhook_endpoint",
-        "api_version": endpoint.api_version,
-        "application": endpoint.application,
-        "created": endpoint.created,
         "description": endpoint.name,
         "enabled_events": events,
         "livemode": endpoint.is_live,
-        "metadata": endpoint.metadata,
         "status": if endpoint.is_enabled { "enabled" } else { "disabled" },
         "url": endpoint.target.url,
-    })
+    )
 }
 
 fn checked_url(call: &Call, url: &str) -> Answer<String> {
@@ -91,11 +86,7 @@ pub(super) fn create(_: &mut State, call: &Call) -> Answer {
     if !services.add_endpoint(endpoint.clone()) {
         return Err(Error::invalid("You have reached the maximum number of webhook endpoints."));
     }
-    let mut shown = shown(&endpoint);
-    if let Some(fields) = shown.as_object_mut() {
-        fields.insert("secret".to_owned(), secret.into());
-    }
-    Ok(shown)
+    Ok(with(shown(&endpoint), [("secret", secret.into())]))
 }
 
 pub(super) fn list(_: &mut State, call: &Call) -> Answer {

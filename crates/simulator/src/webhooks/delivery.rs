@@ -18,9 +18,7 @@ pub(crate) struct WebhookEvent {
 pub(crate) struct Delivery {
     pub(crate) target: WebhookTarget,
     pub(crate) notice: WebhookEvent,
-    /// How often it has been tried.
     pub(crate) attempts: u32,
-    /// When it was first tried, in RFC 3339.
     pub(crate) first_tried: Option<String>,
 }
 

@@ -10,7 +10,6 @@ use tokio::time::{Duration, Instant};
 
 /// How many deliveries may wait; beyond it the one due first is dropped and counted.
 const WAITING_MAX: usize = 100_000;
-/// How many past attempts are remembered.
 const ATTEMPTS_MAX: usize = 1_000;
 
 /// What became of deliveries so far.
@@ -26,7 +25,6 @@ pub(crate) struct Tally {
     pub(crate) dropped: u64,
 }
 
-/// One past attempt.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Attempt {
     pub(crate) event_id: String,
@@ -35,7 +33,6 @@ pub(crate) struct Attempt {
     pub(crate) url: String,
     /// The first is 1.
     pub(crate) number: u32,
-    /// The status answered, or what went wrong.
     pub(crate) result: String,
 }
 
@@ -49,7 +46,6 @@ struct Inner {
     sent: VecDeque<Delivery>,
 }
 
-/// The deliveries of every provider.
 #[derive(Debug, Default)]
 pub(crate) struct Queue {
     inner: Mutex<Inner>,
@@ -66,7 +62,6 @@ impl Queue {
         self.wake.notify_one();
     }
 
-    /// Waits for the delivery that is due first.
     pub(crate) async fn next(&self) -> Delivery {
         loop {
             let due = {

@@ -12,11 +12,9 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::{error::Error, time::Duration};
 
-/// How long a receiver may take.
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same where the provider is less patient.
 const SHORT_DELIVERY_TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest pause between two attempts.
 const BACKOFF_MAX: Duration = Duration::from_mins(1);
 /// How long a connection is kept that nothing is sent over.
 const IDLE_CONNECTION_KEPT: Duration = Duration::from_secs(30);
