@@ -1,17 +1,13 @@
 //! One provider's API: what it is made of, and what it tells the call handler about itself.
 
-use crate::collection::lock;
-use crate::config::{Config, Wire};
 use crate::idempotency::Keys;
+use crate::prelude::*;
 use crate::query::Query;
-use crate::services::Services;
 use crate::webhooks::WebhookEvent;
-use axum::response::Response;
-use bytes::Bytes;
-use http::{HeaderMap, Method, StatusCode, header, request::Parts};
-use serde_json::{Map, Value};
+use http::HeaderMap;
+use http::request::Parts;
 use std::fmt::Debug;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::MutexGuard;
 use subtle::ConstantTimeEq as _;
 
 /// What a provider does differently from the others.

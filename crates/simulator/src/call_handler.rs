@@ -1,20 +1,14 @@
 //! How one call is carried out: its faults, its idempotency key, its webhooks, its answer.
 
-use crate::api::{Api, ApiError, ApiRequest, Provider, ReadCall, Refusal};
-use crate::calendar;
-use crate::faults::{DueFaults, Fault, Kind};
+use crate::api::{ApiError, ApiRequest, ReadCall, Refusal};
+use crate::faults::{DueFaults, Kind};
 use crate::idempotency::{Claim, Saved};
-use crate::services::Services;
-use axum::Router;
+use crate::prelude::*;
 use axum::body::Body;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
+use axum::extract::{Path, State};
 use axum::routing::{MethodFilter, on};
-use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
-use http::{HeaderValue, StatusCode, header};
-use serde_json::Value;
-use std::{sync::Arc, time::Duration};
+use http::HeaderValue;
 
 pub(crate) type Perform<P> =
     fn(&mut <P as Provider>::State, &<P as Provider>::Call) -> Result<Value, <P as Provider>::Error>;

@@ -1,6 +1,6 @@
 //! Test cards, and how each behaves. Both card providers know the same numbers.
 
-use crate::calendar;
+use crate::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reason {

@@ -1,7 +1,8 @@
 //! Objects of one kind: found by id, listed by age, bounded in number.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use crate::prelude::*;
+use std::collections::HashMap;
+use std::sync::{MutexGuard, PoisonError};
 
 /// So many times more objects than the bound are kept while they are open.
 const OPEN_SHARE: usize = 4;

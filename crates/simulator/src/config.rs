@@ -1,6 +1,7 @@
 //! What a simulator is told when it is made.
 
-use serde::{Deserialize, Serialize};
+use crate::prelude::*;
+use serde::Deserialize;
 
 /// Which provider.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -2,23 +2,13 @@
 
 mod state;
 
-use crate::api::{Api, Provider};
 use crate::call_handler::{json_response, refuse};
-use crate::config::{WebhookTarget, Wire};
-use crate::faults::Fault;
-use crate::providers::Providers;
-use crate::services::Services;
+use crate::prelude::*;
 use crate::{increase, modern_treasury, square, stripe};
-use axum::extract::{Path, Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
+use axum::extract::{Path, State};
+use axum::middleware;
 use axum::routing::{get, post};
-use axum::{Router, middleware};
-use bytes::Bytes;
-use http::{StatusCode, header};
-use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
-use std::sync::Arc;
+use serde::de::DeserializeOwned;
 
 pub(crate) fn router(providers: Providers) -> Router {
     Router::new()

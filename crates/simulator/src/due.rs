@@ -1,8 +1,6 @@
 //! What happens to transfers by itself, some time after they were accepted.
 
-use crate::api::{Api, Provider};
-use crate::services::Services;
-use std::{collections::BTreeSet, sync::Arc};
+use crate::prelude::*;
 use tokio::time::{Duration, Instant};
 
 /// The longest time until a settlement, so that the moment can always be named.

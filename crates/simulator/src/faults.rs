@@ -1,8 +1,7 @@
 //! Faults asked for by call.
 
-use crate::{collection::lock, config::Wire};
-use serde::{Deserialize, Serialize};
-use std::{sync::Mutex, time::Duration};
+use crate::prelude::*;
+use serde::Deserialize;
 
 const FAULTS_MAX: usize = 1_000;
 

@@ -1,11 +1,8 @@
 //! Idempotency keys: what was asked under each, and what was answered.
 
-use crate::collection::lock;
-use http::StatusCode;
-use serde_json::Value;
+use crate::prelude::*;
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex};
 
 /// So many keys are remembered after their answers were dropped.
 const USED_MAX: usize = 500_000;

@@ -1,7 +1,6 @@
 //! Identifiers, from a small seeded generator.
 
-use crate::collection::lock;
-use std::sync::Mutex;
+use crate::prelude::*;
 
 const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 

@@ -17,10 +17,8 @@ mod simulations;
 mod state;
 mod transfers;
 
-use crate::api::Api;
 use crate::call_handler::{GET, PATCH, POST, Route, refuse, router as routes};
-use axum::{Router, response::Response};
-use error::Error;
+use prelude::*;
 
 mod prelude {
     pub(super) use super::body::{Fields, Letters};
@@ -33,15 +31,7 @@ mod prelude {
         ACH, FEDNOW, NewTransfer, RTP, Rail, Transfer, accept, destination, rail_of,
     };
     pub(super) use super::{bank, list};
-    pub(super) use crate::calendar;
-    pub(super) use crate::collection::{Class, Collection, Kept};
-    pub(super) use crate::config::Wire;
-    pub(super) use crate::json::{object, with, with_unset};
-    pub(super) use crate::query::is_listed;
-    pub(super) use crate::services::Services;
-    pub(super) use http::StatusCode;
-    pub(super) use serde_json::{Map, Value, json};
-    pub(super) use std::sync::Arc;
+    pub(super) use crate::prelude::*;
 }
 
 pub(crate) use call::Increase;

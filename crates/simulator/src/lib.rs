@@ -32,6 +32,7 @@ mod increase;
 mod json;
 mod modern_treasury;
 mod page;
+mod prelude;
 mod providers;
 mod query;
 mod services;

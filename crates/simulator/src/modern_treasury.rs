@@ -10,10 +10,8 @@ mod reversals;
 mod settle;
 mod state;
 
-use crate::api::Api;
 use crate::call_handler::{GET, PATCH, POST, Route, refuse, router as routes};
-use axum::{Router, response::Response};
-use error::Error;
+use prelude::*;
 
 mod prelude {
     pub(super) use super::body::Fields;
@@ -22,14 +20,8 @@ mod prelude {
     pub(super) use super::orders::PaymentOrder;
     pub(super) use super::reversals::record_return;
     pub(super) use super::state::{Context, State};
-    pub(super) use crate::calendar;
-    pub(super) use crate::collection::{Class, Kept};
     pub(super) use crate::due::Due;
-    pub(super) use crate::json::{object, with_given, with_unset};
-    pub(super) use crate::services::Services;
-    pub(super) use http::StatusCode;
-    pub(super) use serde_json::{Map, Value, json};
-    pub(super) use std::sync::Arc;
+    pub(super) use crate::prelude::*;
 }
 
 pub(crate) use call::ModernTreasury;

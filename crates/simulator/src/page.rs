@@ -1,8 +1,9 @@
 //! Pages for customers, drawn on the server: no script, nothing fetched from elsewhere.
 
-use crate::card::{Mistake, Typed};
-use axum::{body::Body, extract::Request, middleware::Next, response::Response};
-use http::{HeaderValue, Method, StatusCode, header};
+use crate::card::Mistake;
+use crate::prelude::*;
+use axum::body::Body;
+use http::HeaderValue;
 
 const STYLE: &str = include_str!("page.css");
 

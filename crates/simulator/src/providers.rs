@@ -1,13 +1,10 @@
 //! The providers' APIs, over what they share.
 
-use crate::api::Api;
-use crate::config::Config;
 use crate::increase::Increase;
 use crate::modern_treasury::ModernTreasury;
-use crate::services::Services;
+use crate::prelude::*;
 use crate::square::Square;
 use crate::stripe::Stripe;
-use std::sync::Arc;
 
 /// A handle on everything in a simulator. Clones share it.
 #[derive(Debug, Clone)]

@@ -1,15 +1,10 @@
 //! What everything in a simulator shares: configuration, identifiers, faults, webhooks, and the signal to stop.
 
-use crate::calendar;
-use crate::collection::lock;
-use crate::config::{Config, WebhookTarget, Wire};
-use crate::faults::{Fault, FaultQueue, Kind};
+use crate::faults::{FaultQueue, Kind};
 use crate::ids::Ids;
+use crate::prelude::*;
 use crate::webhooks::{Delivery, Endpoint, Queue, Sender, WebhookEvent};
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tokio::sync::watch;
 
 const ENDPOINTS_MAX: usize = 100;

@@ -1,16 +1,11 @@
 //! The simulator as its users hold it: its routes, its background work, its end.
 
-use crate::config::{Config, WebhookTarget, Wire};
 use crate::due::settle_forever;
-use crate::providers::Providers;
+use crate::prelude::*;
 use crate::{control, increase, modern_treasury, square, stripe};
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::Response;
-use axum::{Router, middleware};
-use std::sync::Arc;
+use axum::extract::State;
+use axum::middleware;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 /// A new simulator's routes: `/stripe/…`, `/square/…`, `/increase/…`, `/modern_treasury/…` and `/control/…`.
 ///

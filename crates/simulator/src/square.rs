@@ -17,11 +17,10 @@ mod source;
 mod state;
 mod subscriptions;
 
-use crate::api::Api;
 use crate::call_handler::{DELETE, GET, POST, PUT, Route, refuse, router as routes};
 use crate::page::allow_any_origin;
-use axum::{Router, middleware, response::Response};
-use error::Error;
+use axum::middleware;
+use prelude::*;
 
 mod prelude {
     pub(super) use super::body::{Fields, Money};
@@ -34,17 +33,8 @@ mod prelude {
     pub(super) use super::source::bent_by_details;
     pub(super) use super::state::{Context, State, Token};
     pub(super) use super::{disputes, list, orders};
-    pub(super) use crate::api::Api;
-    pub(super) use crate::calendar;
-    pub(super) use crate::card::{Behavior, Card, Reason, Typed};
-    pub(super) use crate::collection::{Collection, Kept};
-    pub(super) use crate::config::Wire;
-    pub(super) use crate::json::{object, with, with_given};
-    pub(super) use crate::query::is_listed;
-    pub(super) use crate::services::Services;
-    pub(super) use http::StatusCode;
-    pub(super) use serde_json::{Map, Value, json};
-    pub(super) use std::sync::Arc;
+    pub(super) use crate::card::{Behavior, Card, Reason};
+    pub(super) use crate::prelude::*;
 }
 
 pub(crate) use call::Square;

@@ -23,11 +23,10 @@ mod state;
 mod versions;
 mod webhook_endpoints;
 
-use crate::api::Api;
 use crate::call_handler::{DELETE, GET, POST, Route, refuse, router as routes};
 use crate::page::allow_any_origin;
-use axum::{Router, extract::Request, middleware, response::Response};
-use error::Error;
+use axum::middleware;
+use prelude::*;
 
 mod prelude {
     pub(super) use super::amount::{check_amount, money};
@@ -43,18 +42,9 @@ mod prelude {
     pub(super) use super::sessions::Session;
     pub(super) use super::state::{Context, State};
     pub(super) use super::{disputes, list, method_types, methods, versions};
-    pub(super) use crate::api::Api;
-    pub(super) use crate::calendar;
-    pub(super) use crate::card::{Behavior, Card, Reason, Typed};
-    pub(super) use crate::collection::{Class, Collection, Kept};
-    pub(super) use crate::config::Wire;
-    pub(super) use crate::json::{object, with, with_given, with_unset};
+    pub(super) use crate::card::{Behavior, Card, Reason};
     pub(super) use crate::page::amount_text;
-    pub(super) use crate::query::is_listed;
-    pub(super) use crate::services::Services;
-    pub(super) use http::StatusCode;
-    pub(super) use serde_json::{Map, Value, json};
-    pub(super) use std::{collections::BTreeSet, sync::Arc};
+    pub(super) use crate::prelude::*;
 }
 
 pub(crate) use call::Stripe;

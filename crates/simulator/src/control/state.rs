@@ -1,14 +1,9 @@
 //! What was accepted, for tests that ask whether a customer was charged at most once.
 
 use crate::call_handler::json_response;
-use crate::collection::{Class, Collection, Kept};
-use crate::json::{object, with};
-use crate::providers::Providers;
+use crate::prelude::*;
 use crate::query::Query;
-use axum::extract::{Request, State};
-use axum::response::Response;
-use http::StatusCode;
-use serde_json::{Value, json};
+use axum::extract::State;
 
 /// How many objects of each kind are shown unless `?limit=` asks for more or fewer.
 const SHOWN: usize = 1_000;
@@ -17,11 +12,8 @@ pub(super) async fn show(State(all): State<Providers>, request: Request) -> Resp
     let query = Query::parse(request.uri().query().unwrap_or_default());
     let limit = query.get("limit").and_then(|limit| limit.parse().ok()).unwrap_or(SHOWN);
     let body = json!({
-        "calls": all.services.calls(),
-        "webhooks": all.services.queue.tally(),
-        "stripe": stripe(&all, limit),
-        "square": square(&all, limit),
-        "increase": increase(&all, limit),
+        "calls": all.services.calls(), "webhooks": all.services.queue.tally(),
+        "stripe": stripe(&all, limit), "square": square(&all, limit), "increase": increase(&all, limit),
         "modern_treasury": modern_treasury(&all, limit),
     });
     json_response(StatusCode::OK, &body)
@@ -36,10 +28,8 @@ fn stripe(all: &Providers, limit: usize) -> Value {
     let state = all.stripe.state();
     json!({
         "counts": {
-            "payment_intents": state.intents.created(),
-            "charges": state.charges.created(),
-            "charges_succeeded": state.charges.count(Class::Done),
-            "refunds": state.refunds.created(),
+            "payment_intents": state.intents.created(), "charges": state.charges.created(),
+            "charges_succeeded": state.charges.count(Class::Done), "refunds": state.refunds.created(),
             "checkout_sessions": state.sessions.created(),
         },
         "payment_intents": rows(&state.intents, limit, |intent| {
@@ -62,10 +52,8 @@ fn square(all: &Providers, limit: usize) -> Value {
     let of_order = |id: &str| state.orders.get(id).and_then(|order| order.reference_id.clone());
     json!({
         "counts": {
-            "payments": state.payments.created(),
-            "payments_charged": state.payments.count(Class::Done),
-            "refunds": state.refunds.created(),
-            "payment_links": state.links.created(),
+            "payments": state.payments.created(), "payments_charged": state.payments.count(Class::Done),
+            "refunds": state.refunds.created(), "payment_links": state.links.created(),
         },
         "payments": rows(&state.payments, limit, |payment| {
             let shown = object!(payment: id status refunded idempotency_key order_id reference_id;);
@@ -87,8 +75,7 @@ fn increase(all: &Providers, limit: usize) -> Value {
     let state = all.increase.state();
     json!({
         "counts": {
-            "ach_transfers": state.ach.created(),
-            "ach_transfers_settled": state.ach.count(Class::Done),
+            "ach_transfers": state.ach.created(), "ach_transfers_settled": state.ach.count(Class::Done),
             "ach_transfers_returned": state.ach.count(Class::Returned),
             "real_time_payments_transfers": state.rtp.created(),
             "real_time_payments_transfers_complete": state.rtp.count(Class::Done),

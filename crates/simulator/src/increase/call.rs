@@ -1,10 +1,11 @@
 //! One API call: how it is read and authenticated, and how this provider words what all can say.
 
 use super::prelude::*;
-use crate::api::{Api, ApiRequest, Provider, ReadCall};
+use crate::api::{ApiRequest, ReadCall};
 use crate::idempotency::canonical;
 use crate::query::Query;
-use http::{HeaderMap, HeaderValue, Method, header, request::Parts};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
 
 const KEY_LENGTH_MAX: usize = 200;
 

@@ -13,14 +13,10 @@ pub(super) fn routing_numbers(_: &mut State, call: &Call) -> Answer {
     let word = |supported: bool| if supported { "supported" } else { "not_supported" };
     let rows = bank::rails(number).map(|rails| {
         json!({
-            "ach_transfers": word(rails.ach()),
-            "fednow_transfers": word(rails.fednow()),
-            "name": "Simulated Bank",
-            "real_time_payments_request_for_payment": word(rails.real_time()),
-            "real_time_payments_transfers": word(rails.real_time()),
-            "routing_number": number,
-            "type": "routing_number",
-            "wire_transfers": word(rails.ach()),
+            "ach_transfers": word(rails.ach()), "fednow_transfers": word(rails.fednow()),
+            "name": "Simulated Bank", "real_time_payments_request_for_payment": word(rails.real_time()),
+            "real_time_payments_transfers": word(rails.real_time()), "routing_number": number,
+            "type": "routing_number", "wire_transfers": word(rails.ach()),
         })
     });
     Ok(json!({ "data": rows.into_iter().collect::<Vec<_>>(), "next_cursor": null }))
@@ -51,18 +47,11 @@ pub(super) fn account(_: &mut State, call: &Call) -> Answer {
     }
     Ok(with_unset(
         json!({
-            "bank": "first_internet_bank",
-            "closed_at": is_closed.then_some(LONG_AGO),
-            "created_at": LONG_AGO,
-            "currency": "USD",
-            "entity_id": "entity_simulator",
-            "funding": "deposits",
-            "id": call.id,
-            "interest_rate": "0.00",
-            "name": "Simulator",
+            "bank": "first_internet_bank", "closed_at": is_closed.then_some(LONG_AGO),
+            "created_at": LONG_AGO, "currency": "USD", "entity_id": "entity_simulator",
+            "funding": "deposits", "id": call.id, "interest_rate": "0.00", "name": "Simulator",
             "program_id": "program_simulator",
-            "status": if is_closed { "closed" } else { "open" },
-            "type": "account",
+            "status": if is_closed { "closed" } else { "open" }, "type": "account",
         }),
         "account_revenue_rate idempotency_key informational_entity_id loan",
     ))
@@ -71,11 +60,8 @@ pub(super) fn account(_: &mut State, call: &Call) -> Answer {
 pub(super) fn balance(state: &mut State, call: &Call) -> Answer {
     check_account(call, &call.id)?;
     Ok(json!({
-        "account_id": call.id,
-        "available_balance": state.available,
-        "current_balance": state.current,
-        "loan": null,
-        "type": "balance_lookup",
+        "account_id": call.id, "available_balance": state.available, "current_balance": state.current,
+        "loan": null, "type": "balance_lookup",
     }))
 }
 
@@ -90,16 +76,10 @@ pub(super) fn account_number(_: &mut State, call: &Call) -> Answer {
         }
     };
     Ok(json!({
-        "account_id": account,
-        "account_number": "987654321",
-        "created_at": LONG_AGO,
-        "id": call.id,
+        "account_id": account, "account_number": "987654321", "created_at": LONG_AGO, "id": call.id,
         "idempotency_key": null,
         "inbound_ach": { "debit_status": "blocked" },
-        "inbound_checks": { "status": "check_transfers_only" },
-        "name": "Simulator",
-        "routing_number": "101050001",
-        "status": status,
-        "type": "account_number",
+        "inbound_checks": { "status": "check_transfers_only" }, "name": "Simulator",
+        "routing_number": "101050001", "status": status, "type": "account_number",
     }))
 }

@@ -52,9 +52,7 @@ impl Error {
 impl ApiError for Error {
     fn refusal(&self) -> Refusal {
         let body = json!({
-            "type": self.kind,
-            "title": title_of(&self.kind),
-            "detail": self.detail,
+            "type": self.kind, "title": title_of(&self.kind), "detail": self.detail,
             "status": self.status.as_u16(),
         });
         let body = with(body, self.extra.as_deref().cloned());

@@ -1,7 +1,7 @@
 //! `/event_subscriptions`. The secret is the caller's choice and is never shown.
 
 use super::prelude::*;
-use crate::{config::WebhookTarget, webhooks::Endpoint};
+use crate::webhooks::Endpoint;
 
 fn shown(endpoint: &Endpoint) -> Value {
     let selected = (!endpoint.target.events.is_empty()).then(|| {
@@ -14,13 +14,9 @@ fn shown(endpoint: &Endpoint) -> Value {
         (false, false) => "disabled",
     };
     json!({
-        "created_at": endpoint.created_rfc3339(),
-        "id": endpoint.id,
-        "idempotency_key": endpoint.idempotency_key,
-        "oauth_connection_id": null,
-        "selected_event_categories": selected,
-        "status": status,
-        "type": "event_subscription",
+        "created_at": endpoint.created_rfc3339(), "id": endpoint.id,
+        "idempotency_key": endpoint.idempotency_key, "oauth_connection_id": null,
+        "selected_event_categories": selected, "status": status, "type": "event_subscription",
         "url": endpoint.target.url,
     })
 }

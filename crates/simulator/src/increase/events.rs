@@ -21,12 +21,8 @@ impl Kept for Event {
 impl Event {
     pub(crate) fn json(&self) -> Value {
         json!({
-            "associated_object_id": self.object_id,
-            "associated_object_type": self.object_type,
-            "category": self.category,
-            "created_at": self.created_at,
-            "id": self.id,
-            "type": "event",
+            "associated_object_id": self.object_id, "associated_object_type": self.object_type,
+            "category": self.category, "created_at": self.created_at, "id": self.id, "type": "event",
         })
     }
 }

@@ -18,8 +18,7 @@ pub(super) fn create_rtp(state: &mut State, call: &Call) -> Answer {
     let optional = |name: &str| fields.text(name, 140, Letters::Latin);
     let own = json!({
         "creditor_name": fields.required("creditor_name", 140, Letters::Latin)?,
-        "debtor_name": optional("debtor_name")?,
-        "rejection": null,
+        "debtor_name": optional("debtor_name")?, "rejection": null,
         "source_account_number_id": fields.required("source_account_number_id", 200, Letters::Any)?,
         "ultimate_creditor_name": optional("ultimate_creditor_name")?,
         "ultimate_debtor_name": optional("ultimate_debtor_name")?,
@@ -35,10 +34,8 @@ pub(super) fn create_fednow(state: &mut State, call: &Call) -> Answer {
     let text = |name: &str| fields.required(name, 140, Letters::Latin);
     let own = json!({
         "creditor_address": address(&fields, "creditor_address")?,
-        "creditor_name": text("creditor_name")?,
-        "debtor_address": address(&fields, "debtor_address")?,
-        "debtor_name": text("debtor_name")?,
-        "rejection": null,
+        "creditor_name": text("creditor_name")?, "debtor_address": address(&fields, "debtor_address")?,
+        "debtor_name": text("debtor_name")?, "rejection": null,
         "source_account_number_id": fields.required("source_account_number_id", 200, Letters::Any)?,
         "unique_end_to_end_transaction_reference": call.context.services.ids.uuid(),
         "unstructured_remittance_information": text("unstructured_remittance_information")?,

@@ -34,8 +34,7 @@ fn submission(context: &Context, transfer: &Transfer) -> Value {
         "effective_date": effective.to_string(),
         "expected_funds_settlement_at": format!("{effective}T{hour}"),
         "expected_settlement_schedule": if same_day { "same_day" } else { "future_dated" },
-        "submitted_at": context.now,
-        "trace_number": context.digits(15),
+        "submitted_at": context.now, "trace_number": context.digits(15),
     })
 }
 
@@ -80,8 +79,7 @@ pub(super) fn complete(
     if let Some(reason) = reject_reason {
         transfer.status = "rejected";
         let rejection = json!({
-            "reject_reason_additional_information": null,
-            "reject_reason_code": reason,
+            "reject_reason_additional_information": null, "reject_reason_code": reason,
             "rejected_at": context.now,
         });
         transfer.set("rejection", rejection);
@@ -107,12 +105,9 @@ pub(super) fn give_back(
     transfer.must_be(&["submitted"])?;
     transfer.status = "returned";
     let returned = json!({
-        "addenda_information": addenda,
-        "created_at": context.now,
-        "raw_return_reason_code": super::returns::code(reason),
-        "return_reason_code": reason,
-        "trace_number": context.digits(15),
-        "transaction_id": context.id("transaction_"),
+        "addenda_information": addenda, "created_at": context.now,
+        "raw_return_reason_code": super::returns::code(reason), "return_reason_code": reason,
+        "trace_number": context.digits(15), "transaction_id": context.id("transaction_"),
         "transfer_id": transfer.id,
     });
     transfer.set("return", returned);

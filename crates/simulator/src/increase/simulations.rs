@@ -74,12 +74,9 @@ pub(super) fn correct_ach(state: &mut State, call: &Call) -> Answer {
     // A bank can only correct an entry it has been sent.
     transfer.must_be(&["submitted"])?;
     let correction = json!({
-        "change_code": code,
-        "corrected_account_funding": funding,
-        "corrected_account_number": account_number,
-        "corrected_individual_id": individual_id,
-        "corrected_routing_number": routing_number,
-        "created_at": call.context.now,
+        "change_code": code, "corrected_account_funding": funding,
+        "corrected_account_number": account_number, "corrected_individual_id": individual_id,
+        "corrected_routing_number": routing_number, "created_at": call.context.now,
     });
     let all = transfer.own["notifications_of_change"].as_array().into_iter().flatten().cloned();
     let all: Vec<Value> = all.chain([correction]).collect();

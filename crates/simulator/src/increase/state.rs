@@ -2,7 +2,9 @@
 
 use super::events::Event;
 use super::prelude::*;
-use crate::{api::ApiState, config::Config, due::Due, webhooks::WebhookEvent};
+use crate::api::ApiState;
+use crate::due::Due;
+use crate::webhooks::WebhookEvent;
 
 #[derive(Debug)]
 pub(crate) struct State {

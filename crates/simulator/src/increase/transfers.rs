@@ -106,9 +106,7 @@ impl Transfer {
             "approval": by("approved_at", "approved_by", &self.approved_at),
             "cancellation": by("canceled_at", "canceled_by", &self.canceled_at),
             "created_by": { "category": "api_key", "api_key": { "description": "Simulator" } },
-            "currency": "USD",
-            "external_account_id": null,
-            "type": self.rail.kind,
+            "currency": "USD", "external_account_id": null, "type": self.rail.kind,
         );
         if let (Value::Object(fields), Value::Object(own)) = (&mut shown, &self.own) {
             fields.extend(own.clone());
@@ -122,10 +120,8 @@ impl Transfer {
     pub(crate) fn summary(&self) -> Value {
         let own = |path: &str| self.own.pointer(path).cloned().unwrap_or_default();
         let common = object!(self: id amount status idempotency_key routing_number;
-            "currency": "USD",
-            "account_number_last4": last_four(&self.account_number),
-            "settled": self.is_settled(),
-            "return_reason_code": own("/return/return_reason_code"),
+            "currency": "USD", "account_number_last4": last_four(&self.account_number),
+            "settled": self.is_settled(), "return_reason_code": own("/return/return_reason_code"),
             "reject_reason_code": own("/rejection/reject_reason_code"),
             "settlement_schedule": own("/preferred_effective_date/settlement_schedule"),
         );

@@ -1,7 +1,6 @@
 //! Reading JSON bodies field by field, with the provider's own complaints.
 
 use super::prelude::*;
-use crate::query::is_listed;
 
 /// An object of a request, and where in the request it stands.
 #[derive(Debug)]

@@ -1,11 +1,10 @@
 //! One API call: how it is read and authenticated, and how this provider words what all can say.
 
 use super::prelude::*;
-use crate::api::{Api, ApiRequest, Provider, ReadCall};
-use crate::config::Wire;
+use crate::api::{ApiRequest, ReadCall};
 use crate::query::Query;
 use data_encoding::BASE64;
-use http::{HeaderMap, Method, header};
+use http::HeaderMap;
 
 #[derive(Debug)]
 pub(crate) struct Call {

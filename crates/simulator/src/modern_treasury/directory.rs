@@ -34,45 +34,27 @@ pub(super) fn account(_: &mut State, call: &Call) -> Answer {
         account_exists(call, &call.id)?;
     }
     let connection = json!({
-        "created_at": LONG_AGO,
-        "discarded_at": null,
-        "id": "00000000-0000-4000-8000-00000000c000",
-        "live_mode": call.context.is_live,
-        "object": "connection",
-        "updated_at": LONG_AGO,
-        "vendor_customer_id": null,
-        "vendor_id": "00000000-0000-4000-8000-00000000b000",
+        "created_at": LONG_AGO, "discarded_at": null, "id": "00000000-0000-4000-8000-00000000c000",
+        "live_mode": call.context.is_live, "object": "connection", "updated_at": LONG_AGO,
+        "vendor_customer_id": null, "vendor_id": "00000000-0000-4000-8000-00000000b000",
         "vendor_name": "Simulated Bank",
     });
     let capability = |(place, (payment_type, direction)): (usize, &(&str, &str))| {
         json!({
-            "created_at": LONG_AGO,
-            "direction": direction,
-            "discarded_at": null,
-            "id": format!("00000000-0000-4000-8000-0000000ca{place:03}"),
-            "identifier": null,
-            "live_mode": call.context.is_live,
-            "object": "account_capability",
-            "payment_type": payment_type,
-            "updated_at": LONG_AGO,
+            "created_at": LONG_AGO, "direction": direction, "discarded_at": null,
+            "id": format!("00000000-0000-4000-8000-0000000ca{place:03}"), "identifier": null,
+            "live_mode": call.context.is_live, "object": "account_capability",
+            "payment_type": payment_type, "updated_at": LONG_AGO,
         })
     };
     let capabilities: Vec<_> = originates(&call.id).iter().enumerate().map(capability).collect();
     Ok(with_unset(
         json!({
-            "account_capabilities": capabilities,
-            "account_details": [],
-            "account_type": "checking",
-            "connection": connection,
-            "created_at": LONG_AGO,
-            "currency": if call.id == EURO_ACCOUNT { "EUR" } else { "USD" },
-            "id": call.id,
-            "live_mode": call.context.is_live,
-            "metadata": {},
-            "name": "Operating account",
-            "object": "internal_account",
-            "party_name": "Simulator",
-            "party_type": "business",
+            "account_capabilities": capabilities, "account_details": [], "account_type": "checking",
+            "connection": connection, "created_at": LONG_AGO,
+            "currency": if call.id == EURO_ACCOUNT { "EUR" } else { "USD" }, "id": call.id,
+            "live_mode": call.context.is_live, "metadata": {}, "name": "Operating account",
+            "object": "internal_account", "party_name": "Simulator", "party_type": "business",
             "routing_details": [],
             "status": if call.id == CLOSED_ACCOUNT { "closed" } else { "active" },
             "updated_at": LONG_AGO,
@@ -91,12 +73,8 @@ pub(super) fn routing_number(_: &mut State, call: &Call) -> Answer {
         return Err(Error::invalid("routing_number", "is not a valid routing number"));
     }
     Ok(json!({
-        "bank_address": null,
-        "bank_name": "Simulated Bank",
-        "routing_number": number,
-        "routing_number_type": "aba",
-        "sanctions": {},
-        "supported_payment_types": payment_types(number),
+        "bank_address": null, "bank_name": "Simulated Bank", "routing_number": number,
+        "routing_number_type": "aba", "sanctions": {}, "supported_payment_types": payment_types(number),
     }))
 }
 

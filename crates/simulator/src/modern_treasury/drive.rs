@@ -36,12 +36,9 @@ pub(crate) fn drive(
         "correct" => {
             must_be(&order, &["sent", "completed"])?;
             let corrections = json!({
-                "account_number": text("account_number"),
-                "company_id": null,
-                "company_name": null,
+                "account_number": text("account_number"), "company_id": null, "company_name": null,
                 "individual_identification_number": text("individual_identification_number"),
-                "routing_number": text("routing_number"),
-                "transaction_code": null,
+                "routing_number": text("routing_number"), "transaction_code": null,
             });
             record_return(state, &context, &order, text("code").unwrap_or("C01"), &corrections);
         }

@@ -59,17 +59,12 @@ impl PaymentOrder {
                 metadata originating_account_id originating_party_name priority receiving_account_id
                 remittance_information statement_descriptor status subtype updated_at
                 vendor_failure_reason;
-                "accounting": {},
-                "current_return": current_return,
-                "live_mode": self.is_live,
-                "nsf_protected": false,
-                "object": "payment_order",
+                "accounting": {}, "current_return": current_return, "live_mode": self.is_live,
+                "nsf_protected": false, "object": "payment_order",
                 "originating_account_type": "internal_account",
                 "receiving_account_type": "external_account",
                 "reconciliation_status": if self.status == "completed" { "reconciled" } else { "unreconciled" },
-                "reference_numbers": [],
-                "transaction_ids": [],
-                "type": self.kind,
+                "reference_numbers": [], "transaction_ids": [], "type": self.kind,
                 "ultimate_receiving_party_name": self.party_name,
             ),
             "accounting_category_id accounting_ledger_class_id batch_id charge_bearer \

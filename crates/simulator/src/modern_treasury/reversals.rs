@@ -24,9 +24,7 @@ impl Kept for Reversal {
 impl Reversal {
     pub(crate) fn json(&self) -> Value {
         object!(self: created_at id internal_account_id payment_order_id reason status updated_at;
-            "ledger_transaction_id": null,
-            "live_mode": self.is_live,
-            "metadata": {},
+            "ledger_transaction_id": null, "live_mode": self.is_live, "metadata": {},
             "object": "reversal",
             "reconciliation_status": if self.status == "completed" { "reconciled" } else { "unreconciled" },
             "transaction_ids": [],
@@ -124,23 +122,13 @@ pub(super) fn record_return(
     let id = context.services.ids.uuid();
     let shown = with_unset(
         json!({
-            "amount": if corrections.is_null() { order.amount } else { 0 },
-            "code": code,
-            "corrections": corrections,
-            "created_at": context.now,
-            "currency": order.currency,
-            "id": id,
-            "internal_account_id": order.originating_account_id,
-            "live_mode": order.is_live,
-            "object": "return",
-            "reconciliation_status": "unreconciled",
-            "reference_numbers": [],
-            "returnable_id": order.id,
-            "returnable_type": "payment_order",
-            "role": "receiving",
+            "amount": if corrections.is_null() { order.amount } else { 0 }, "code": code,
+            "corrections": corrections, "created_at": context.now, "currency": order.currency, "id": id,
+            "internal_account_id": order.originating_account_id, "live_mode": order.is_live,
+            "object": "return", "reconciliation_status": "unreconciled", "reference_numbers": [],
+            "returnable_id": order.id, "returnable_type": "payment_order", "role": "receiving",
             "status": "completed",
-            "type": if corrections.is_null() { "ach" } else { "ach_noc" },
-            "updated_at": context.now,
+            "type": if corrections.is_null() { "ach" } else { "ach_noc" }, "updated_at": context.now,
         }),
         "additional_information current_return data date_of_death discarded_at \
          failure_reason ledger_transaction_id reason transaction_id \

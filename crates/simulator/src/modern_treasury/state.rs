@@ -2,7 +2,8 @@
 
 use super::prelude::*;
 use super::reversals::{Return, Reversal};
-use crate::{api::ApiState, collection::Collection, config::Config, webhooks::WebhookEvent};
+use crate::api::ApiState;
+use crate::webhooks::WebhookEvent;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 

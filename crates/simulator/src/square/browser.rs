@@ -7,9 +7,7 @@ use super::prelude::*;
 use crate::call_handler::{json_response, read_body, refuse};
 use crate::page;
 use crate::page::{Checkout, Field, Problem, amount_text, escape, message, redirect, typed_card, with_query};
-use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
+use axum::extract::{Path, State};
 use axum::routing::{get, post};
 
 const PROVIDER: &str = "card provider B (Square)";
@@ -137,8 +135,7 @@ async fn tokenize(State(api): State<Api<Square>>, request: Request) -> Response 
         "details": {
             "method": "Card",
             "card": {
-                "brand": brand(&card),
-                "last4": card.last4,
+                "brand": brand(&card), "last4": card.last4,
                 "expMonth": card.exp_month,
                 "expYear": card.exp_year,
             },

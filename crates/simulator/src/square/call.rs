@@ -1,7 +1,7 @@
 //! One API call: how it is read and authenticated, and how this provider words what all can say.
 
 use super::prelude::*;
-use crate::api::{ApiRequest, Provider, ReadCall};
+use crate::api::{ApiRequest, ReadCall};
 use crate::idempotency::{Keys, canonical};
 use crate::query::Query;
 use http::{HeaderMap, HeaderValue};

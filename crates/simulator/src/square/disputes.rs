@@ -31,8 +31,7 @@ impl Dispute {
     pub(crate) fn json(&self) -> Value {
         object!(self: id reason state due_at created_at updated_at version location_id;
             "amount_money": self.money.json(),
-            "disputed_payment": { "payment_id": self.payment_id },
-            "card_brand": "VISA",
+            "disputed_payment": { "payment_id": self.payment_id }, "card_brand": "VISA",
             "reported_at": self.created_at,
         )
     }

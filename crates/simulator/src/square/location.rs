@@ -19,17 +19,10 @@ fn all(context: &Context) -> [Value; 3] {
 
 fn one(id: &str, status: &str, country: &str, currency: &str) -> Value {
     json!({
-        "id": id,
-        "name": "Simulated location",
-        "timezone": "Etc/UTC",
-        "capabilities": ["CREDIT_CARD_PROCESSING"],
-        "status": status,
-        "created_at": "2026-01-01T00:00:00.000Z",
-        "merchant_id": MERCHANT,
-        "country": country,
-        "language_code": "en-US",
-        "currency": currency,
-        "business_name": "Tollgate simulator",
+        "id": id, "name": "Simulated location", "timezone": "Etc/UTC",
+        "capabilities": ["CREDIT_CARD_PROCESSING"], "status": status,
+        "created_at": "2026-01-01T00:00:00.000Z", "merchant_id": MERCHANT, "country": country,
+        "language_code": "en-US", "currency": currency, "business_name": "Tollgate simulator",
         "type": "PHYSICAL",
     })
 }

@@ -37,11 +37,8 @@ impl Order {
         let zero = self.total.of(0).json();
         let due = self.due();
         let order = object!(self: id location_id line_items created_at updated_at state version;
-            "total_money": self.total.json(),
-            "total_tax_money": zero,
-            "total_discount_money": zero,
-            "total_tip_money": zero,
-            "total_service_charge_money": zero,
+            "total_money": self.total.json(), "total_tax_money": zero, "total_discount_money": zero,
+            "total_tip_money": zero, "total_service_charge_money": zero,
             "net_amount_due_money": self.total.of(due).json(),
             "source": { "name": "Tollgate simulator" },
         );
@@ -76,11 +73,9 @@ pub(super) fn order_for(context: &Context, total: &Money) -> Order {
 pub(super) fn line_item(context: &Context, name: Option<&str>, quantity: &str, unit: &Money) -> Value {
     let total = unit.amount.saturating_mul(quantity.parse().unwrap_or(1));
     let item = json!({
-        "uid": context.id(22),
-        "quantity": quantity,
+        "uid": context.id(22), "quantity": quantity,
         "item_type": if name.is_some() { "ITEM" } else { "CUSTOM_AMOUNT" },
-        "base_price_money": unit.json(),
-        "total_money": unit.of(total).json(),
+        "base_price_money": unit.json(), "total_money": unit.of(total).json(),
     });
     with_given(item, [("name", json!(name))])
 }
@@ -88,12 +83,8 @@ pub(super) fn line_item(context: &Context, name: Option<&str>, quantity: &str, u
 /// Notes on the order that a payment pays for it.
 pub(super) fn add_tender(state: &mut State, context: &Context, mut order: Order, payment: &Payment) {
     order.tenders.push(json!({
-        "id": payment.id,
-        "payment_id": payment.id,
-        "location_id": payment.location_id,
-        "transaction_id": order.id,
-        "created_at": context.now,
-        "amount_money": payment.money.json(),
+        "id": payment.id, "payment_id": payment.id, "location_id": payment.location_id,
+        "transaction_id": order.id, "created_at": context.now, "amount_money": payment.money.json(),
         "type": "CARD",
     }));
     store(state, context, order);

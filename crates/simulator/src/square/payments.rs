@@ -4,7 +4,7 @@ use super::call::key_name;
 use super::charge::{cancel as cancel_payment, charge, complete as complete_payment, lapse};
 use super::prelude::*;
 use super::source;
-use crate::{card::Brand, collection::Class};
+use crate::card::Brand;
 
 /// A payment, from the moment a card was tried.
 #[derive(Debug, Clone)]
@@ -52,28 +52,19 @@ impl Payment {
         let card_details = json!({
             "status": self.card_status,
             "card": {
-                "card_brand": brand(&self.card),
-                "last_4": self.card.last4,
-                "exp_month": self.card.exp_month,
-                "exp_year": self.card.exp_year,
-                "fingerprint": format!("sq-1-simulated{}", self.card.last4),
-                "card_type": "CREDIT",
-                "prepaid_type": "NOT_PREPAID",
-                "bin": "453275",
+                "card_brand": brand(&self.card), "last_4": self.card.last4,
+                "exp_month": self.card.exp_month, "exp_year": self.card.exp_year,
+                "fingerprint": format!("sq-1-simulated{}", self.card.last4), "card_type": "CREDIT",
+                "prepaid_type": "NOT_PREPAID", "bin": "453275",
             },
-            "entry_method": "KEYED",
-            "cvv_status": "CVV_ACCEPTED",
-            "avs_status": "AVS_ACCEPTED",
+            "entry_method": "KEYED", "cvv_status": "CVV_ACCEPTED", "avs_status": "AVS_ACCEPTED",
             "statement_description": self.statement.as_deref().unwrap_or("SQ *TOLLGATE SIMULATOR"),
         });
         let errors = json!(Some(&self.errors).filter(|errors| !errors.is_empty()));
         let card_details = with_given(card_details, [("errors", errors)]);
         let payment = object!(self: id created_at updated_at status delay_duration delayed_until location_id order_id;
-            "amount_money": self.money.json(),
-            "delay_action": "CANCEL",
-            "source_type": "CARD",
-            "card_details": card_details,
-            "total_money": self.money.json(),
+            "amount_money": self.money.json(), "delay_action": "CANCEL", "source_type": "CARD",
+            "card_details": card_details, "total_money": self.money.json(),
             "approved_money": self.money.of(if failed { 0 } else { self.money.amount }).json(),
             "application_details": { "square_product": "ECOMMERCE_API" },
             "version_token": self.version_token(),

@@ -2,7 +2,8 @@
 
 use super::prelude::*;
 use super::{disputes::Dispute, refunds::Refund};
-use crate::{api::ApiState, config::Config, webhooks::WebhookEvent};
+use crate::api::ApiState;
+use crate::webhooks::WebhookEvent;
 
 pub(super) const MERCHANT: &str = "MSIMULATOR001";
 
@@ -72,10 +73,7 @@ impl State {
         let is_dispute = what == "dispute";
         let name = if is_dispute { "object" } else { what };
         let body = json!({
-            "merchant_id": MERCHANT,
-            "type": kind,
-            "event_id": event_id,
-            "created_at": context.now,
+            "merchant_id": MERCHANT, "type": kind, "event_id": event_id, "created_at": context.now,
             "data": { "type": what, "id": id, "object": { name: object } },
         });
         let body = with_given(body, [("location_id", json!(is_dispute.then(|| context.location())))]);

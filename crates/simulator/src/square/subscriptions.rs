@@ -1,7 +1,7 @@
 //! `/v2/webhooks/subscriptions`. The signature key is in the answer about one subscription, not in the list.
 
 use super::prelude::*;
-use crate::{config::WebhookTarget, webhooks::Endpoint};
+use crate::webhooks::Endpoint;
 
 /// The event types of this simulator; the provider has many more.
 const EVENT_TYPES: &str = "dispute.created dispute.state.updated order.created order.updated payment.created payment.updated \
@@ -14,12 +14,8 @@ fn shown(endpoint: &Endpoint) -> Value {
         events => events.iter().map(String::as_str).collect(),
     };
     let shown = json!({
-        "id": endpoint.id,
-        "enabled": endpoint.is_enabled,
-        "event_types": events,
-        "notification_url": target.url,
-        "created_at": created,
-        "updated_at": created,
+        "id": endpoint.id, "enabled": endpoint.is_enabled, "event_types": events,
+        "notification_url": target.url, "created_at": created, "updated_at": created,
     });
     let given = [("name", json!(endpoint.name)), ("api_version", json!(endpoint.api_version))];
     with_given(shown, given)

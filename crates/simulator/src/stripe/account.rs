@@ -20,30 +20,16 @@ pub(super) fn retrieve_by_id(_: &mut State, call: &Call) -> Answer {
 
 fn shown(id: &str) -> Value {
     json!({
-        "id": id,
-        "object": "account",
+        "id": id, "object": "account",
         "business_profile": {
-            "mcc": "5734",
-            "minority_owned_business_designation": null,
-            "name": "Simulator",
-            "specified_commercial_transactions_act_url": null,
-            "support_address": null,
-            "support_email": null,
-            "support_phone": null,
-            "support_url": null,
-            "url": null,
+            "mcc": "5734", "minority_owned_business_designation": null, "name": "Simulator",
+            "specified_commercial_transactions_act_url": null, "support_address": null,
+            "support_email": null, "support_phone": null, "support_url": null, "url": null,
         },
         "business_type": "company",
-        "capabilities": { "card_payments": "active", "transfers": "active" },
-        "charges_enabled": true,
-        "country": "US",
-        "created": 1_767_225_600,
-        "default_currency": "usd",
-        "details_submitted": true,
-        "email": null,
-        "metadata": {},
-        "payouts_enabled": true,
-        "type": "standard",
+        "capabilities": { "card_payments": "active", "transfers": "active" }, "charges_enabled": true,
+        "country": "US", "created": 1_767_225_600, "default_currency": "usd", "details_submitted": true,
+        "email": null, "metadata": {}, "payouts_enabled": true, "type": "standard",
     })
 }
 

@@ -6,9 +6,7 @@ use super::sessions::{PaidWith, find, pay};
 use crate::call_handler::read_body;
 use crate::page;
 use crate::page::{Checkout, Field, MERCHANT, Problem, escape, message, redirect, typed_card, with_query};
-use axum::Router;
-use axum::extract::{Path, Request, State};
-use axum::response::Response;
+use axum::extract::{Path, State};
 use axum::routing::get;
 
 const PROVIDER: &str = "card provider A (Stripe)";

@@ -1,10 +1,11 @@
 //! One API call: how it is read and authenticated, and how this provider words what all can say.
 
 use super::prelude::*;
-use crate::api::{ApiRequest, Provider, ReadCall};
+use crate::api::{ApiRequest, ReadCall};
 use crate::config::StripeKeys;
 use data_encoding::BASE64;
-use http::{HeaderMap, HeaderValue, Method, header};
+use http::Method;
+use http::{HeaderMap, HeaderValue};
 use subtle::ConstantTimeEq as _;
 
 /// What the browser's key may do.

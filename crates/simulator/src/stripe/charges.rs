@@ -73,30 +73,21 @@ impl Charge {
             None => ("approved_by_network", "Payment complete.", "authorized"),
         };
         let outcome = json!({
-            "network_status": network_status,
-            "reason": decline_code,
-            "risk_level": "normal",
-            "seller_message": message,
-            "type": kind,
+            "network_status": network_status, "reason": decline_code, "risk_level": "normal",
+            "seller_message": message, "type": kind,
         });
         let details = json!({ "type": self.method.kind(), self.method.kind(): self.details() });
         let balance = self.captured.then(|| format!("txn_{}", self.id.trim_start_matches("ch_")));
         with_unset(
             object!(self: id amount amount_captured amount_refunded captured created currency description
                 disputed metadata receipt_email receipt_url status;
-                "object": "charge",
-                "balance_transaction": balance,
+                "object": "charge", "balance_transaction": balance,
                 "billing_details": no_billing_details(),
-                "calculated_statement_descriptor": "TOLLGATE SIMULATOR",
-                "failure_code": failure_code,
-                "failure_message": failure_message,
-                "fraud_details": {},
-                "livemode": false,
+                "calculated_statement_descriptor": "TOLLGATE SIMULATOR", "failure_code": failure_code,
+                "failure_message": failure_message, "fraud_details": {}, "livemode": false,
                 "outcome": with_unset(outcome, "advice_code network_advice_code network_decline_code"),
-                "paid": self.status == "succeeded",
-                "payment_intent": self.intent,
-                "payment_method": self.method.id,
-                "payment_method_details": details,
+                "paid": self.status == "succeeded", "payment_intent": self.intent,
+                "payment_method": self.method.id, "payment_method_details": details,
                 "refunded": self.amount_refunded > 0 && self.amount_refunded >= self.amount_captured,
             ),
             "application application_fee application_fee_amount customer \

@@ -51,28 +51,16 @@ impl Movement {
             ("dispute_reversal", "Chargeback reversal", 0)
         };
         let fees = json!([{
-            "amount": fee,
-            "application": null,
-            "currency": dispute.currency,
-            "description": "Dispute fee",
-            "type": "stripe_fee",
+            "amount": fee, "application": null, "currency": dispute.currency,
+            "description": "Dispute fee", "type": "stripe_fee",
         }]);
         json!({
-            "id": self.id,
-            "object": "balance_transaction",
-            "amount": self.amount,
-            "available_on": self.created,
-            "balance_type": "payments",
-            "created": self.created,
+            "id": self.id, "object": "balance_transaction", "amount": self.amount,
+            "available_on": self.created, "balance_type": "payments", "created": self.created,
             "currency": dispute.currency,
-            "description": format!("{what} for {}", dispute.charge),
-            "exchange_rate": null,
-            "fee": fee,
-            "fee_details": if fee > 0 { fees } else { json!([]) },
-            "net": self.amount - fee,
-            "reporting_category": category,
-            "source": dispute.id,
-            "status": "available",
+            "description": format!("{what} for {}", dispute.charge), "exchange_rate": null, "fee": fee,
+            "fee_details": if fee > 0 { fees } else { json!([]) }, "net": self.amount - fee,
+            "reporting_category": category, "source": dispute.id, "status": "available",
             "type": "adjustment",
         })
     }
@@ -96,18 +84,11 @@ impl Dispute {
             "enhanced_eligibility_types": [],
             "evidence": with_unset(json!({ "enhanced_evidence": {} }), EVIDENCE),
             "evidence_details": {
-                "due_by": self.created + 7 * 86_400,
-                "enhanced_eligibility": {},
-                "has_evidence": false,
-                "past_due": false,
-                "submission_count": 0,
-                "submission_method": "not_submitted",
+                "due_by": self.created + 7 * 86_400, "enhanced_eligibility": {}, "has_evidence": false,
+                "past_due": false, "submission_count": 0, "submission_method": "not_submitted",
             },
-            "intended_submission_method": null,
-            "is_charge_refundable": self.is_refundable(),
-            "livemode": false,
-            "metadata": {},
-            "payment_intent": self.intent,
+            "intended_submission_method": null, "is_charge_refundable": self.is_refundable(),
+            "livemode": false, "metadata": {}, "payment_intent": self.intent,
         )
     }
 }

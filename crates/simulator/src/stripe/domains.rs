@@ -28,18 +28,10 @@ impl Domain {
             active()
         };
         json!({
-            "id": self.id,
-            "object": "payment_method_domain",
-            "amazon_pay": active(),
-            "apple_pay": apple_pay,
-            "created": self.created,
-            "domain_name": self.name,
-            "enabled": self.enabled,
-            "google_pay": active(),
-            "klarna": active(),
-            "link": active(),
-            "livemode": false,
-            "paypal": active(),
+            "id": self.id, "object": "payment_method_domain", "amazon_pay": active(),
+            "apple_pay": apple_pay, "created": self.created, "domain_name": self.name,
+            "enabled": self.enabled, "google_pay": active(), "klarna": active(), "link": active(),
+            "livemode": false, "paypal": active(),
         })
     }
 }

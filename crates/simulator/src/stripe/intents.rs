@@ -3,8 +3,9 @@
 use super::attempt::{capture as capture_held, keep};
 use super::prelude::*;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Status {
+    #[default]
     RequiresPaymentMethod,
     RequiresConfirmation,
     RequiresAction,
@@ -28,7 +29,7 @@ impl Status {
     }
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Intent {
     pub(crate) id: String,
     pub(crate) amount: i64,
@@ -76,15 +77,10 @@ impl Intent {
             last_payment_error latest_charge metadata next_action receipt_email
             setup_future_usage statement_descriptor statement_descriptor_suffix;
             "object": "payment_intent",
-            "amount_details": { "tip": {} },
-            "automatic_payment_methods": self.automatic_methods,
-            "confirmation_method": "automatic",
-            "livemode": false,
-            "payment_method": self.method,
-            "payment_method_options": {},
-            "allowed_payment_method_types": self.allowed_types,
-            "payment_method_types": self.method_types,
-            "status": self.status.word(),
+            "amount_details": { "tip": {} }, "automatic_payment_methods": self.automatic_methods,
+            "confirmation_method": "automatic", "livemode": false, "payment_method": self.method,
+            "payment_method_options": {}, "allowed_payment_method_types": self.allowed_types,
+            "payment_method_types": self.method_types, "status": self.status.word(),
         );
         with_unset(
             intent,
@@ -176,23 +172,13 @@ pub(super) fn new_intent(
         id,
         amount,
         currency,
-        status: Status::RequiresPaymentMethod,
-        amount_received: 0,
-        metadata: Map::new(),
         idempotency_key: context.idempotency_key.clone(),
-        amount_capturable: 0,
         automatic_methods: automatic,
-        cancellation_reason: None,
-        canceled_at: None,
         manual_capture: is_manual,
         capture_method,
         created: context.now,
         customer: params.owned("customer"),
         description: params.owned("description"),
-        last_payment_error: None,
-        latest_charge: None,
-        next_action: None,
-        method: None,
         method_types,
         allowed_types: params.owned_list("allowed_payment_method_types"),
         receipt_email: params.owned("receipt_email"),
@@ -200,8 +186,8 @@ pub(super) fn new_intent(
         statement_descriptor: params.owned("statement_descriptor"),
         statement_descriptor_suffix: params.owned("statement_descriptor_suffix"),
         return_url: params.owned("return_url"),
-        session: None,
         account: context.account.clone(),
+        ..Intent::default()
     })
 }
 

@@ -114,8 +114,7 @@ fn refunds_of(state: &State, charge: &str) -> Value {
         .map(|refund| refund.json())
         .collect();
     json!({
-        "object": "list",
-        "data": all.iter().take(SUBLIST_LENGTH).collect::<Vec<_>>(),
+        "object": "list", "data": all.iter().take(SUBLIST_LENGTH).collect::<Vec<_>>(),
         "has_more": all.len() > SUBLIST_LENGTH,
         "url": format!("/v1/charges/{charge}/refunds"),
     })

@@ -162,8 +162,7 @@ pub(super) fn taken(
 pub(super) fn voucher(context: &Context, kind: MethodType, days: i64) -> Value {
     let name = format!("{}_display_details", kind.name);
     let details = json!({
-        "expires_after": context.now + days * 86_400,
-        "expires_at": context.now + days * 86_400,
+        "expires_after": context.now + days * 86_400, "expires_at": context.now + days * 86_400,
         "hosted_voucher_url": format!("{}/vouchers/{}", context.services.base_url(Wire::Stripe), context.id("")),
         "number": context.services.ids.letters(14),
     });

@@ -38,40 +38,26 @@ impl Method {
         }
         if self.kind() != "card" {
             return json!({
-                "account_holder_type": "individual",
-                "account_type": "checking",
+                "account_holder_type": "individual", "account_type": "checking",
                 "bank_name": "STRIPE TEST BANK",
-                "fingerprint": format!("simulated{}", self.card.last4),
-                "last4": self.card.last4,
+                "fingerprint": format!("simulated{}", self.card.last4), "last4": self.card.last4,
                 "routing_number": "110000000",
             });
         }
         json!({
             "brand": brand(&self.card),
             "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": "pass" },
-            "country": "US",
-            "exp_month": self.card.exp_month,
-            "exp_year": self.card.exp_year,
-            "fingerprint": format!("simulated{}", self.card.last4),
-            "funding": "credit",
-            "last4": self.card.last4,
-            "regulated_status": "unregulated",
-            "wallet": null,
+            "country": "US", "exp_month": self.card.exp_month, "exp_year": self.card.exp_year,
+            "fingerprint": format!("simulated{}", self.card.last4), "funding": "credit",
+            "last4": self.card.last4, "regulated_status": "unregulated", "wallet": null,
         })
     }
 
     pub(crate) fn json(&self) -> Value {
         let method = json!({
-            "id": self.id,
-            "object": "payment_method",
-            "allow_redisplay": "unspecified",
-            "billing_details": no_billing_details(),
-            "created": self.created,
-            "customer": null,
-            "customer_account": null,
-            "livemode": false,
-            "metadata": {},
-            "type": self.kind(),
+            "id": self.id, "object": "payment_method", "allow_redisplay": "unspecified",
+            "billing_details": no_billing_details(), "created": self.created, "customer": null,
+            "customer_account": null, "livemode": false, "metadata": {}, "type": self.kind(),
         });
         let unset = match self.kind() {
             "card" => "display_brand generated_from networks three_d_secure_usage",

@@ -32,8 +32,7 @@ impl Refund {
         let balance = self.moves_balance.then(|| format!("txn_{}", self.id.trim_start_matches("re_")));
         let refund = with_unset(
             object!(self: id amount charge created currency metadata reason status;
-                "object": "refund",
-                "balance_transaction": balance,
+                "object": "refund", "balance_transaction": balance,
                 "destination_details": { "card": { "type": "refund" }, "type": "card" },
                 "payment_intent": self.intent,
             ),

@@ -2,8 +2,8 @@
 
 use super::prelude::*;
 use super::{disputes::Dispute, domains::Domain, events::Event, refunds::Refund};
-use crate::{api::ApiState, config::Config, webhooks::WebhookEvent};
-use std::collections::BTreeMap;
+use crate::api::ApiState;
+use crate::webhooks::WebhookEvent;
 
 #[derive(Debug)]
 pub(crate) struct State {
@@ -121,13 +121,8 @@ impl State {
         let listening = context.services.endpoints(Wire::Stripe);
         let listening = listening.iter().filter(|endpoint| endpoint.hears(kind, account.is_some()));
         let event = json!({
-            "id": id,
-            "object": "event",
-            "api_version": version,
-            "created": context.now,
-            "data": data,
-            "livemode": false,
-            "pending_webhooks": listening.count(),
+            "id": id, "object": "event", "api_version": version, "created": context.now, "data": data,
+            "livemode": false, "pending_webhooks": listening.count(),
             "request": { "id": context.request_id, "idempotency_key": context.idempotency_key },
             "type": kind,
         });
@@ -164,14 +159,10 @@ impl State {
         };
         let account = self.account_of(object);
         let event = json!({
-            "id": id,
-            "object": "v2.core.event",
-            "type": kind,
-            "livemode": false,
+            "id": id, "object": "v2.core.event", "type": kind, "livemode": false,
             "created": calendar::rfc3339(),
             "related_object": {
-                "id": called,
-                "type": name,
+                "id": called, "type": name,
                 "url": format!("/{version}/{}s/{called}", folder.replace('.', "/")),
             },
         });

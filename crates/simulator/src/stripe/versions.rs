@@ -68,10 +68,8 @@ pub(super) fn show_as_of(version: &str, object: &mut Value) {
     let Some(Value::Object(shown)) = fields.shift_remove("presentment_details") else { return };
     let own = |name: &str| fields.get(name).cloned().unwrap_or_default();
     let conversion = json!({
-        "amount_subtotal": own("amount_subtotal"),
-        "amount_total": own("amount_total"),
-        "fx_rate": "1.1",
-        "source_currency": own("currency"),
+        "amount_subtotal": own("amount_subtotal"), "amount_total": own("amount_total"),
+        "fx_rate": "1.1", "source_currency": own("currency"),
     });
     let amount = shown.get("presentment_amount").cloned().unwrap_or_default();
     fields.insert("currency_conversion".to_owned(), conversion);

@@ -1,7 +1,7 @@
 //! `/v1/webhook_endpoints`. The secret is shown when an endpoint is made, and never again.
 
 use super::prelude::*;
-use crate::{config::WebhookTarget, webhooks::Endpoint};
+use crate::webhooks::Endpoint;
 
 /// The platform's application, which endpoints for connected accounts belong to.
 const APPLICATION: &str = "ca_SimulatedPlatform";
@@ -22,12 +22,9 @@ fn shown(endpoint: &Endpoint) -> Value {
         events => events.to_vec(),
     };
     object!(endpoint: id api_version application created metadata;
-        "object": "webhook_endpoint",
-        "description": endpoint.name,
-        "enabled_events": events,
+        "object": "webhook_endpoint", "description": endpoint.name, "enabled_events": events,
         "livemode": endpoint.is_live,
-        "status": if endpoint.is_enabled { "enabled" } else { "disabled" },
-        "url": endpoint.target.url,
+        "status": if endpoint.is_enabled { "enabled" } else { "disabled" }, "url": endpoint.target.url,
     )
 }
 

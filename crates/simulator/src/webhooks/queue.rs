@@ -1,10 +1,8 @@
 //! Deliveries waiting for their time, in a bounded queue.
 
-use super::delivery::Delivery;
-use crate::collection::lock;
-use serde::Serialize;
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::Mutex;
+use super::Delivery;
+use crate::prelude::*;
+use std::collections::VecDeque;
 use tokio::sync::Notify;
 use tokio::time::{Duration, Instant};
 

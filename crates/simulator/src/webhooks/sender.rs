@@ -1,16 +1,15 @@
 //! Sends deliveries: signed, over plain HTTP/1.1, with retries.
 
-use super::{delivery::Delivery, queue::Queue};
-use crate::calendar;
-use crate::config::{Config, Wire};
+use super::Delivery;
+use super::queue::Queue;
+use crate::prelude::*;
 use crate::signature::{increase_signature, modern_treasury_signature, square_signature, stripe_signature};
-use bytes::Bytes;
-use http::{Method, Request, Uri, header};
+use http::{Request, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
-use std::{error::Error, time::Duration};
+use std::error::Error;
 
 const DELIVERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The same where the provider is less patient.
