@@ -42,7 +42,6 @@ pub(crate) trait Provider: Debug + Sized + 'static {
 }
 
 pub(crate) trait ApiState: Debug + Send + 'static {
-    /// Before anything has happened.
     fn new(config: &Config) -> Self;
     /// The events since the last time, for sending.
     fn take_webhook_events(&mut self) -> Vec<WebhookEvent>;
@@ -94,7 +93,6 @@ impl ApiRequest {
     }
 }
 
-/// A call that has been read and may be carried out.
 #[derive(Debug)]
 pub(crate) struct ReadCall<C> {
     pub(crate) call: C,

@@ -15,7 +15,6 @@ pub(crate) fn unix_nanos() -> u64 {
         .unwrap_or_default()
 }
 
-/// Now, in RFC 3339 with milliseconds.
 pub(crate) fn rfc3339() -> String {
     format!("{:.3}", jiff::Timestamp::now())
 }

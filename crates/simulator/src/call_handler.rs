@@ -67,7 +67,6 @@ struct Asked<P: Provider> {
     perform: Perform<P>,
 }
 
-/// What the caller gets to see.
 #[derive(Debug)]
 struct Answer {
     status: StatusCode,

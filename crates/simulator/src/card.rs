@@ -24,7 +24,6 @@ pub(crate) enum Behavior {
     Authenticate,
     /// Approved, and its refunds stay pending until a control call.
     RefundLater,
-    /// Approved, and disputed at once.
     Dispute,
 }
 

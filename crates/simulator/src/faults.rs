@@ -6,7 +6,7 @@ use serde::Deserialize;
 const FAULTS_MAX: usize = 1_000;
 
 /// What goes wrong; the README says how each is seen.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Kind {
     TimeoutBefore,
@@ -22,6 +22,7 @@ pub(crate) enum Kind {
     Torn,
     RateLimited,
     UnknownStatus,
+    // What follows strikes the call's webhooks, and not the call.
     WebhookTwice,
     WebhookLate,
     WebhookNever,
@@ -34,15 +35,8 @@ impl Kind {
         matches!(self, Self::ErrorKept | Self::ErrorKeptAfter)
     }
 
-    const fn is_about_webhooks(self) -> bool {
-        matches!(
-            self,
-            Self::WebhookTwice
-                | Self::WebhookLate
-                | Self::WebhookNever
-                | Self::WebhookFirst
-                | Self::WebhookOutOfOrder
-        )
+    fn is_about_webhooks(self) -> bool {
+        self >= Self::WebhookTwice
     }
 }
 

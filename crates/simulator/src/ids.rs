@@ -23,12 +23,10 @@ impl Ids {
             .collect()
     }
 
-    /// `prefix` and 24 letters and digits.
     pub(crate) fn with_prefix(&self, prefix: &str) -> String {
         format!("{prefix}{}", self.letters(24))
     }
 
-    /// A version 4 UUID.
     pub(crate) fn uuid(&self) -> String {
         let mut state = lock(&self.0);
         let (high, low) = (next(&mut state), next(&mut state));

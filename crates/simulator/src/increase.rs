@@ -37,6 +37,7 @@ mod prelude {
 pub(crate) use call::Increase;
 pub(crate) use drive::drive;
 pub use returns::return_reason;
+pub(crate) use transfers::Transfer;
 
 #[rustfmt::skip]
 const ROUTES: [Route<Increase>; 31] = [

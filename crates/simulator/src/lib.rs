@@ -1,16 +1,16 @@
-//! The payment providers' APIs, played from memory.
+//! An in-memory simulator of the payment providers' APIs.
 //!
 //! The simulator answers what the providers' published specifications promise, closely enough that their official
 //! client libraries work against it unchanged. It keeps state, honors idempotency keys as each provider does, signs
-//! and sends webhooks, and fails on request. It shares no code with the rest of the workspace, so that it can bear
-//! witness: a misreading of a provider's API in an adapter is not repeated here.
+//! and sends webhooks, and fails on request. It shares no code with the rest of the workspace, so that it stays an
+//! independent check: a misreading of a provider's API in an adapter is not repeated here.
 //!
 //! Each file knows only the layers below it. From the top:
 //! - `simulator` is the handle that callers hold, `control` the control interface;
 //! - `providers` holds the APIs together;
-//! - `stripe`, `square`, `increase` and `modern_treasury` list their routes; inside, endpoints stand on `call`, `state` and `objects`;
+//! - `stripe`, `square`, `increase` and `modern_treasury` list their routes; inside, endpoints and objects stand on `call` and `state`;
 //! - `call_handler` carries out any provider's call, `api` says what it must know about the provider;
-//! - `services` is what all share, over leaves such as `webhooks`, `faults` and `config`.
+//! - `services` is what all share, over leaves such as `webhooks`, `faults` and `config`; `prelude` names what most files use.
 //!
 //! The README beside this crate says how to drive it and what it does not imitate.
 
@@ -26,6 +26,7 @@ mod config;
 mod control;
 mod due;
 mod faults;
+mod fields;
 mod idempotency;
 mod ids;
 mod increase;

@@ -26,6 +26,7 @@ mod prelude {
 
 pub(crate) use call::ModernTreasury;
 pub(crate) use drive::drive;
+pub(crate) use orders::PaymentOrder;
 
 const ROUTES: [Route<ModernTreasury>; 11] = [
     (GET, "/api/ping", "ping", directory::ping),

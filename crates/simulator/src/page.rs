@@ -12,7 +12,6 @@ pub(crate) const MERCHANT: &str = "Demo shop";
 
 #[derive(Debug)]
 pub(crate) struct Checkout<'a> {
-    /// The provider imitated.
     pub(crate) provider: &'a str,
     pub(crate) amount: String,
     pub(crate) items: &'a [String],
@@ -20,13 +19,11 @@ pub(crate) struct Checkout<'a> {
     /// What else can be paid with: names and what they are called.
     pub(crate) others: &'a [(&'a str, &'a str)],
     pub(crate) cancel: Option<&'a str>,
-    /// Test cards and what becomes of them.
     pub(crate) cards: &'a [(&'a str, &'a str)],
 }
 
 #[derive(Debug)]
 pub(crate) struct Problem {
-    /// For the customer.
     pub(crate) text: String,
     /// For the developer who looks at the page.
     pub(crate) code: Option<String>,
@@ -109,7 +106,6 @@ impl Problem {
     }
 }
 
-/// A page that only says something.
 pub(crate) fn message(status: StatusCode, provider: &str, heading: &str, text: &str) -> Response {
     page(status, provider, heading, &format!("<h1>{}</h1>\n<p>{}</p>", escape(heading), escape(text)))
 }

@@ -36,8 +36,16 @@ impl Query {
             .map_or(Some(100), |text| text.parse().ok().filter(|limit| (1..=100).contains(limit)))
     }
 
-    pub(crate) fn time(&self, name: &str) -> Result<Option<jiff::Timestamp>, jiff::Error> {
-        self.get(name).map(str::parse).transpose()
+    /// The times of these parameters; or the first of them that holds none.
+    pub(crate) fn times<'n, const N: usize>(
+        &self,
+        names: [&'n str; N],
+    ) -> Result<[Option<jiff::Timestamp>; N], &'n str> {
+        let mut times = [None; N];
+        for (time, name) in times.iter_mut().zip(names) {
+            *time = self.get(name).map(str::parse).transpose().map_err(|_| name)?;
+        }
+        Ok(times)
     }
 }
 

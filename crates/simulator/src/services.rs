@@ -81,6 +81,23 @@ impl Services {
         lock(&self.endpoints).iter().filter(|endpoint| endpoint.target.wire == wire).cloned().collect()
     }
 
+    pub(crate) fn endpoint(&self, wire: Wire, id: &str) -> Option<Endpoint> {
+        self.endpoints(wire).into_iter().find(|endpoint| endpoint.id == id)
+    }
+
+    /// A provider's endpoints for its lists, without those that are left out.
+    pub(crate) fn listed_endpoints(
+        &self,
+        wire: Wire,
+        lists: impl Fn(&Endpoint) -> bool,
+    ) -> Collection<Endpoint> {
+        let mut listed = Collection::new(ENDPOINTS_MAX);
+        for endpoint in self.endpoints(wire).into_iter().filter(lists) {
+            listed.put(&endpoint.id.clone(), endpoint);
+        }
+        listed
+    }
+
     pub(crate) fn replace_endpoint(&self, changed: &Endpoint) {
         if let Some(known) = lock(&self.endpoints).iter_mut().find(|known| known.id == changed.id) {
             known.clone_from(changed);
@@ -177,7 +194,6 @@ impl Services {
         }
     }
 
-    /// Sends one delivery after another until the simulator stops.
     pub(crate) async fn deliver_forever(self: Arc<Self>) {
         let sender = Sender::default();
         loop {

@@ -35,7 +35,7 @@ mod prelude {
     pub(super) use super::charges::Charge;
     pub(super) use super::error::{Answer, Error};
     pub(super) use super::form::Params;
-    pub(super) use super::intents::{Intent, Status};
+    pub(super) use super::intents::Intent;
     pub(super) use super::keys::Permissions;
     pub(super) use super::method_types::Timing;
     pub(super) use super::methods::Method;

@@ -19,7 +19,6 @@ pub(crate) struct WebhookEvent {
     pub(crate) is_connected: bool,
 }
 
-/// One notice on its way to one target.
 #[derive(Debug, Clone)]
 pub(crate) struct Delivery {
     pub(crate) target: WebhookTarget,

@@ -161,8 +161,11 @@ async fn assert_faultless(adapter: Adapter, recording: Recording, plants: &Plant
 /// The operations in the simulator's table of routes.
 fn operations_of_routes(adapter: Adapter) -> BTreeSet<String> {
     let source = std::fs::read_to_string(format!("{ROUTES}/{}.rs", adapter.as_str())).unwrap();
-    let operations: BTreeSet<_> =
-        source.split("call(").skip(1).filter_map(|rest| rest.split('"').nth(1)).map(str::to_owned).collect();
+    let table = source.split("const ROUTES").nth(1).and_then(|rest| rest.split("];").next()).unwrap();
+    // Each row has a path and an operation between quotes.
+    let quoted = table.split('"').skip(1).step_by(2);
+    let operations: BTreeSet<_> = quoted.skip(1).step_by(2).map(str::to_owned).collect();
+    assert!(operations.iter().all(|operation| !operation.contains('/')), "{operations:?}");
     assert!(operations.len() > 5, "{operations:?}");
     operations
 }

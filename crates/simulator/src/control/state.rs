@@ -1,11 +1,12 @@
 //! What was accepted, for tests that ask whether a customer was charged at most once.
 
 use crate::call_handler::json_response;
+use crate::increase::Transfer;
+use crate::modern_treasury::PaymentOrder;
 use crate::prelude::*;
 use crate::query::Query;
 use axum::extract::State;
 
-/// How many objects of each kind are shown unless `?limit=` asks for more or fewer.
 const SHOWN: usize = 1_000;
 
 pub(super) async fn show(State(all): State<Providers>, request: Request) -> Response {
@@ -19,7 +20,6 @@ pub(super) async fn show(State(all): State<Providers>, request: Request) -> Resp
     json_response(StatusCode::OK, &body)
 }
 
-/// The newest objects of a kind.
 fn rows<T: Kept>(collection: &Collection<T>, limit: usize, row: impl Fn(&T) -> Value) -> Vec<Value> {
     collection.newest_first().take(limit).map(row).collect()
 }
@@ -33,7 +33,7 @@ fn stripe(all: &Providers, limit: usize) -> Value {
             "checkout_sessions": state.sessions.created(),
         },
         "payment_intents": rows(&state.intents, limit, |intent| {
-            object!(intent: id amount amount_received currency idempotency_key metadata; "status": intent.status.word())
+            object!(intent: id amount amount_received currency status idempotency_key metadata;)
         }),
         "charges": rows(&state.charges, limit, |charge| {
             object!(charge: id amount amount_captured amount_refunded captured status; "payment_intent": charge.intent)
@@ -81,9 +81,9 @@ fn increase(all: &Providers, limit: usize) -> Value {
             "real_time_payments_transfers_complete": state.rtp.count(Class::Done),
             "fednow_transfers": state.fednow.created(),
         },
-        "ach_transfers": rows(&state.ach, limit, |transfer| transfer.summary()),
-        "real_time_payments_transfers": rows(&state.rtp, limit, |transfer| transfer.summary()),
-        "fednow_transfers": rows(&state.fednow, limit, |transfer| transfer.summary()),
+        "ach_transfers": rows(&state.ach, limit, Transfer::summary),
+        "real_time_payments_transfers": rows(&state.rtp, limit, Transfer::summary),
+        "fednow_transfers": rows(&state.fednow, limit, Transfer::summary),
     })
 }
 
@@ -95,6 +95,6 @@ fn modern_treasury(all: &Providers, limit: usize) -> Value {
             "payment_orders_completed": state.orders.count(Class::Done),
             "payment_orders_returned": state.orders.count(Class::Returned),
         },
-        "payment_orders": rows(&state.orders, limit, |order| order.summary()),
+        "payment_orders": rows(&state.orders, limit, PaymentOrder::summary),
     })
 }

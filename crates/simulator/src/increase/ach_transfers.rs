@@ -21,7 +21,7 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
         return Err(fields.invalid("amount", format!("must be 1 to {AMOUNT_MAX} cents, either way")));
     }
     let own = read_entry(&fields)?;
-    let require_approval = fields.boolean("require_approval")?;
+    let require_approval = fields.boolean("require_approval")?.unwrap_or(false);
     fields.word("transaction_timing", "synchronous asynchronous")?;
     let destination = destination(&fields, 17)?;
     check_account(call, &account_id)?;
@@ -62,6 +62,7 @@ fn check_addenda(fields: &Fields<'_>, entry_class: &str) -> Answer<()> {
         return Ok(());
     }
     let freeform = addenda.object("freeform")?.ok_or_else(|| addenda.missing("freeform"))?;
+    freeform.value("entries").ok_or_else(|| freeform.missing("entries"))?;
     let entries = freeform.objects("entries")?;
     if entries.len() > 1 && entry_class != "corporate_trade_exchange" {
         return Err(freeform.invalid("entries", "can have more than one addendum only with CTX"));

@@ -1,6 +1,7 @@
 //! Reading JSON bodies field by field, with the provider's own complaints.
 
 use super::prelude::*;
+use crate::fields::FieldError;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Letters {
@@ -26,50 +27,30 @@ impl Letters {
     }
 }
 
-/// An object of a request, and where in the request it stands.
-#[derive(Debug, Clone)]
-pub(super) struct Fields<'a> {
-    fields: &'a Map<String, Value>,
-    path: String,
+pub(super) type Fields<'a> = crate::fields::Fields<'a, Error>;
+
+impl FieldError for Error {
+    fn unknown(field: &str) -> Self {
+        Self::invalid(field, "is not a known parameter")
+    }
+
+    fn missing(field: &str) -> Self {
+        Self::invalid(field, "is required")
+    }
+
+    fn wrong(field: &str, wanted: &str) -> Self {
+        Self::invalid(field, format!("must be {wanted}"))
+    }
 }
 
-impl<'a> Fields<'a> {
-    pub(super) fn of(fields: &'a Map<String, Value>) -> Self {
-        Self { fields, path: String::new() }
-    }
-
-    fn name(&self, field: &str) -> String {
-        format!("{}{field}", self.path)
-    }
-
+impl Fields<'_> {
     pub(super) fn invalid(&self, field: &str, message: impl Into<String>) -> Error {
         Error::invalid(&self.name(field), message)
     }
 
-    /// Refuses fields the endpoint does not know; the names it knows are separated by spaces.
-    pub(super) fn allow(&self, known: &[&str]) -> Answer<()> {
-        match self.fields.keys().find(|field| !is_listed(field, known)) {
-            Some(field) => Err(self.invalid(field, "is not a known parameter")),
-            None => Ok(()),
-        }
-    }
-
-    fn value(&self, field: &str) -> Option<&'a Value> {
-        self.fields.get(field).filter(|value| !value.is_null())
-    }
-
-    pub(super) fn has(&self, field: &str) -> bool {
-        self.value(field).is_some()
-    }
-
-    pub(super) fn missing(&self, field: &str) -> Error {
-        self.invalid(field, "is required")
-    }
-
     /// A text of one to `length_max` characters.
     pub(super) fn text(&self, field: &str, length_max: usize, letters: Letters) -> Answer<Option<String>> {
-        let Some(value) = self.value(field) else { return Ok(None) };
-        let text = value.as_str().ok_or_else(|| self.invalid(field, "must be a string"))?;
+        let Some(text) = self.string(field)? else { return Ok(None) };
         let length = text.chars().count();
         if length == 0 || length > length_max {
             return Err(self.invalid(field, format!("must have 1 to {length_max} characters")));
@@ -82,44 +63,5 @@ impl<'a> Fields<'a> {
 
     pub(super) fn required(&self, field: &str, length_max: usize, letters: Letters) -> Answer<String> {
         self.text(field, length_max, letters)?.ok_or_else(|| self.missing(field))
-    }
-
-    pub(super) fn integer(&self, field: &str) -> Answer<i64> {
-        let value = self.value(field).ok_or_else(|| self.missing(field))?;
-        value.as_i64().ok_or_else(|| self.invalid(field, "must be an integer"))
-    }
-
-    pub(super) fn boolean(&self, field: &str) -> Answer<bool> {
-        let wrong = || self.invalid(field, "must be a boolean");
-        self.value(field).map_or(Ok(false), |value| value.as_bool().ok_or_else(wrong))
-    }
-
-    /// One of the words the provider knows, which are separated by spaces.
-    pub(super) fn word<'w>(&self, field: &str, words: &'w str) -> Answer<Option<&'w str>> {
-        let Some(value) = self.value(field) else { return Ok(None) };
-        let word = words.split_whitespace().find(|word| value.as_str() == Some(word));
-        let all = || words.replace(' ', ", ");
-        word.map(Some).ok_or_else(|| self.invalid(field, format!("must be one of {}", all())))
-    }
-
-    pub(super) fn object(&self, field: &str) -> Answer<Option<Self>> {
-        let Some(value) = self.value(field) else { return Ok(None) };
-        let fields = value.as_object().ok_or_else(|| self.invalid(field, "must be an object"))?;
-        Ok(Some(Self { fields, path: format!("{}.", self.name(field)) }))
-    }
-
-    /// The objects of a list that must be there.
-    pub(super) fn objects(&self, field: &str) -> Answer<Vec<Self>> {
-        let items = self.value(field).and_then(Value::as_array).ok_or_else(|| self.missing(field))?;
-        let object = |(place, item): (usize, &'a Value)| {
-            let path = format!("{}[{place}].", self.name(field));
-            item.as_object().map(|fields| Self { fields, path })
-        };
-        let objects: Option<Vec<_>> = items.iter().enumerate().map(object).collect();
-        objects.ok_or_else(|| self.invalid(field, "must be a list of objects"))
-    }
-
-    pub(super) fn raw(&self, field: &str) -> Value {
-        self.value(field).cloned().unwrap_or_default()
     }
 }

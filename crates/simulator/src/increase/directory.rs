@@ -22,13 +22,11 @@ pub(super) fn routing_numbers(_: &mut State, call: &Call) -> Answer {
     Ok(json!({ "data": rows.into_iter().collect::<Vec<_>>(), "next_cursor": null }))
 }
 
-/// Refuses an account that is not the one there is.
 pub(super) fn check_account(call: &Call, id: &str) -> Answer<()> {
     let known = call.context.services.config.increase.account_id == id;
     known.then_some(()).ok_or_else(|| Error::not_found("Account", id))
 }
 
-/// Refuses an account number that is not the one there is.
 pub(super) fn check_account_number(call: &Call, id: &str) -> Answer<()> {
     let known = call.context.services.config.increase.account_number_id == id;
     known.then_some(()).ok_or_else(|| Error::not_found("Account Number", id))

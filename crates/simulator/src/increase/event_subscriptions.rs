@@ -22,7 +22,7 @@ fn shown(endpoint: &Endpoint) -> Value {
 }
 
 fn find(call: &Call) -> Answer<Endpoint> {
-    let found = call.context.services.endpoints(Wire::Increase).into_iter().find(|known| known.id == call.id);
+    let found = call.context.services.endpoint(Wire::Increase, &call.id);
     found.ok_or_else(|| Error::not_found("Event Subscription", &call.id))
 }
 
@@ -52,13 +52,9 @@ pub(super) fn create(_: &mut State, call: &Call) -> Answer {
 }
 
 pub(super) fn list(_: &mut State, call: &Call) -> Answer {
-    let endpoints = call.context.services.endpoints(Wire::Increase);
-    let mut collection = Collection::new(endpoints.len());
-    for endpoint in endpoints {
-        collection.put(&endpoint.id.clone(), endpoint);
-    }
+    let listed = call.context.services.listed_endpoints(Wire::Increase, |_| true);
     let known = Known { parameters: "idempotency_key", label: None };
-    list::page(&collection, call, known, false, |endpoint| {
+    list::page(&listed, call, known, false, |endpoint| {
         let row = || (endpoint.id.clone(), endpoint.created_rfc3339(), shown(endpoint));
         call.query.is("idempotency_key", endpoint.idempotency_key.as_deref()).then(row)
     })

@@ -30,7 +30,7 @@ impl Event {
 const KNOWN: &str = "category.in associated_object_id order_by.direction order_by.field";
 
 pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
-    let event = state.events.get(&call.id).map(|event| event.json());
+    let event = state.events.get(&call.id).map(Event::json);
     event.ok_or_else(|| Error::not_found("Event", &call.id))
 }
 

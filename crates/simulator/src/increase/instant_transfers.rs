@@ -58,7 +58,7 @@ fn create(
     if !(1..=AMOUNT_MAX).contains(&amount) {
         return Err(fields.invalid("amount", format!("must be 1 to {AMOUNT_MAX} cents")));
     }
-    let require_approval = fields.boolean("require_approval")?;
+    let require_approval = fields.boolean("require_approval")?.unwrap_or(false);
     let destination = destination(fields, 34)?;
     let source = own.get("source_account_number_id").and_then(Value::as_str);
     check_account_number(call, source.unwrap_or_default())?;

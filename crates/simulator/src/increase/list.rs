@@ -49,16 +49,10 @@ struct Bounds([Option<jiff::Timestamp>; 4]);
 
 impl Bounds {
     fn of(call: &Call) -> Answer<Self> {
-        let time = |name: &str| {
-            let refuse = |_| Error::invalid(name, "must be an ISO 8601 time");
-            call.query.time(name).map_err(refuse)
-        };
-        Ok(Self([
-            time("created_at.after")?,
-            time("created_at.before")?,
-            time("created_at.on_or_after")?,
-            time("created_at.on_or_before")?,
-        ]))
+        let names =
+            ["created_at.after", "created_at.before", "created_at.on_or_after", "created_at.on_or_before"];
+        let wrong = |name| Error::invalid(name, "must be an ISO 8601 time");
+        call.query.times(names).map(Self).map_err(wrong)
     }
 
     fn hold(&self, created: &str) -> bool {

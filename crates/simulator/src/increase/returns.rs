@@ -1,6 +1,5 @@
 //! Why receiving banks send ACH transfers back.
 
-/// The reason of a return that names none.
 pub(super) const USUAL: &str = "no_account";
 
 /// The network's code of each reason a bank gives for a domestic entry.

@@ -41,7 +41,7 @@ fn submission(context: &Context, transfer: &Transfer) -> Value {
 /// The receiving bank has the money. An entry not sent yet is sent first.
 pub(super) fn settle(state: &mut State, context: &Context, transfer: &mut Transfer) -> Answer<()> {
     transfer.must_be(&["pending_submission", "submitted"])?;
-    if !transfer.own["settlement"].is_null() {
+    if transfer.own.get("settlement").is_some_and(|settlement| !settlement.is_null()) {
         return Err(Error::conflict("The ACH Transfer is already settled."));
     }
     if transfer.status == "pending_submission" {
@@ -100,7 +100,7 @@ pub(super) fn give_back(
     context: &Context,
     transfer: &mut Transfer,
     reason: &str,
-    addenda: Option<String>,
+    addenda: Option<&str>,
 ) -> Answer<()> {
     transfer.must_be(&["submitted"])?;
     transfer.status = "returned";

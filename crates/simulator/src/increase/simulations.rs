@@ -45,7 +45,7 @@ pub(super) fn return_ach(state: &mut State, call: &Call) -> Answer {
     let reason = fields.word("reason", &reasons)?.unwrap_or(returns::USUAL);
     let addenda = fields.text("addenda_information", 200, Letters::Any)?;
     let mut transfer = state.find(call.rail, &call.id)?;
-    settle::give_back(state, &call.context, &mut transfer, reason, addenda)?;
+    settle::give_back(state, &call.context, &mut transfer, reason, addenda.as_deref())?;
     Ok(transfer.json())
 }
 
@@ -78,7 +78,8 @@ pub(super) fn correct_ach(state: &mut State, call: &Call) -> Answer {
         "corrected_account_number": account_number, "corrected_individual_id": individual_id,
         "corrected_routing_number": routing_number, "created_at": call.context.now,
     });
-    let all = transfer.own["notifications_of_change"].as_array().into_iter().flatten().cloned();
+    let all =
+        transfer.own.get("notifications_of_change").and_then(Value::as_array).into_iter().flatten().cloned();
     let all: Vec<Value> = all.chain([correction]).collect();
     transfer.set("notifications_of_change", all.into());
     state.keep(&call.context, "updated", &transfer);

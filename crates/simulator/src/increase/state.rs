@@ -31,7 +31,6 @@ impl Context {
         Self { services: Arc::clone(services), now: calendar::rfc3339() }
     }
 
-    /// An identifier in the provider's small letters.
     pub(super) fn id(&self, prefix: &str) -> String {
         format!("{prefix}{}", self.services.ids.letters(24).to_ascii_lowercase())
     }
@@ -122,13 +121,11 @@ impl State {
         self.available += amount.max(0);
     }
 
-    /// The transfer is sent.
     pub(super) fn spend(&mut self, amount: i64) {
         self.current -= amount;
         self.available -= amount.min(0);
     }
 
-    /// A transfer that was sent came back.
     pub(super) fn take_back(&mut self, amount: i64) {
         self.current += amount;
         self.available += amount;

@@ -129,7 +129,6 @@ impl Transfer {
         with(common, names.map(|name| (name, self.own.get(name).cloned().unwrap_or_default())))
     }
 
-    /// Refuses a step the transfer's status does not allow.
     pub(super) fn must_be(&self, statuses: &[&str]) -> Answer<()> {
         if statuses.contains(&self.status) {
             return Ok(());
@@ -151,7 +150,10 @@ pub(super) struct NewTransfer {
 /// The account and routing number a transfer goes to, at a bank that takes part in the rail.
 pub(super) fn destination(fields: &Fields<'_>, length_max: usize) -> Answer<(String, String)> {
     if let Some(id) = fields.text("external_account_id", 200, Letters::Any)? {
-        if fields.has("account_number") || fields.has("routing_number") || fields.has("funding") {
+        if fields.value("account_number").is_some()
+            || fields.value("routing_number").is_some()
+            || fields.value("funding").is_some()
+        {
             let message = "cannot be given together with account_number, routing_number or funding";
             return Err(fields.invalid("external_account_id", message));
         }

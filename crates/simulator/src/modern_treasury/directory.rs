@@ -1,6 +1,7 @@
 //! `/ping`, the internal accounts there are, and what banks take part in.
 
 use super::prelude::*;
+use crate::fields::FieldError as _;
 
 const LONG_AGO: &str = "2020-01-31T23:59:59Z";
 /// An account that pays by ACH and by nothing else.
@@ -16,7 +17,6 @@ pub(super) fn ping(_: &mut State, call: &Call) -> Answer {
     }
 }
 
-/// Refuses an account that does not pay.
 pub(super) fn account_exists(call: &Call, id: &str) -> Answer<()> {
     let known = [&call.context.services.config.modern_treasury.account_id, ACH_ACCOUNT].contains(&id);
     known.then_some(()).ok_or_else(|| Error::not_found("Internal account"))

@@ -26,13 +26,11 @@ impl Error {
     }
 
     pub(super) fn invalid(parameter: &str, message: impl Into<String>) -> Self {
-        let message = format!("{parameter} {}", message.into());
-        Self { parameter: Some(parameter.to_owned()), ..Self::new("parameter_invalid", message) }
+        Self::about(parameter, "parameter_invalid", &message.into())
     }
 
-    pub(super) fn missing(parameter: &str) -> Self {
-        let message = format!("{parameter} is required");
-        Self { parameter: Some(parameter.to_owned()), ..Self::new("parameter_missing", message) }
+    pub(super) fn about(parameter: &str, code: &str, message: &str) -> Self {
+        Self { parameter: Some(parameter.to_owned()), ..Self::new(code, format!("{parameter} {message}")) }
     }
 
     pub(super) fn not_found(what: &str) -> Self {

@@ -91,7 +91,6 @@ impl PaymentOrder {
 }
 
 const EXTERNAL_ID_MAX: usize = 180;
-/// What an ACH entry has room for.
 const ACH_DESCRIPTOR_MAX: usize = 10;
 const CREATE: &str = "type subtype amount direction priority originating_account_id receiving_account_id \
     receiving_account currency effective_date description statement_descriptor remittance_information \
@@ -104,9 +103,9 @@ const FILTERS: &str = "after_cursor per_page type priority counterparty_id origi
 
 pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
-    fields.allow(CREATE)?;
-    let kind = fields.word("type", &["ach", "rtp"])?.ok_or_else(|| fields.missing("type"))?;
-    let direction = fields.word("direction", &["credit", "debit"])?;
+    fields.allow(&[CREATE])?;
+    let kind = fields.word("type", "ach rtp")?.ok_or_else(|| fields.missing("type"))?;
+    let direction = fields.word("direction", "credit debit")?;
     let direction = direction.ok_or_else(|| fields.missing("direction"))?;
     let originating_account_id = fields.required("originating_account_id", 36)?;
     let amount = fields.amount("amount")?;
@@ -115,7 +114,7 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let (account_number, routing_number) = destination(&receiver, kind)?;
     let descriptor_max = if kind == "ach" { ACH_DESCRIPTOR_MAX } else { 140 };
     let today = calendar::banking_day(calendar::today());
-    let priority = fields.word("priority", &["high", "normal"])?.unwrap_or("normal");
+    let priority = fields.word("priority", "high normal")?.unwrap_or("normal");
     let effective =
         if kind == "rtp" || priority == "high" { today } else { calendar::next_banking_day(today) };
     let ids = &call.context.services.ids;
@@ -123,7 +122,7 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
         id: ids.uuid(),
         status: "approved",
         kind,
-        subtype: fields.word("subtype", &["CCD", "PPD", "CTX", "WEB", "TEL", "CIE", "IAT"])?,
+        subtype: fields.word("subtype", "CCD PPD CTX WEB TEL CIE IAT")?,
         priority,
         direction,
         amount,
@@ -133,7 +132,7 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
         account_number,
         routing_number,
         party_name: receiver.text("party_name", 200)?,
-        party_type: receiver.word("party_type", &["individual", "business"])?,
+        party_type: receiver.word("party_type", "individual business")?,
         external_id,
         effective_date: fields.text("effective_date", 10)?.unwrap_or_else(|| effective.to_string()),
         description: fields.text("description", 1_000)?,
@@ -169,21 +168,20 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     Ok(state.shown(&order))
 }
 
-/// The account and routing number an order goes to.
 fn destination(receiver: &Fields<'_>, kind: &str) -> Answer<(String, String)> {
-    receiver.allow(RECEIVER)?;
-    receiver.word("account_type", &["checking", "savings", "other", "loan", "general_ledger"])?;
+    receiver.allow(&[RECEIVER])?;
+    receiver.word("account_type", "checking savings other loan general_ledger")?;
     let account = receiver.first("account_details")?;
-    account.allow("account_number account_number_type")?;
+    account.allow(&["account_number account_number_type"])?;
     let account_number = account.required("account_number", 100)?;
     if kind == "ach" && account_number.chars().count() > 17 {
         return Err(account.invalid("account_number", "is too long for ACH (maximum is 17 characters)"));
     }
     let bank = receiver.first("routing_details")?;
-    bank.allow("routing_number routing_number_type payment_type")?;
+    bank.allow(&["routing_number routing_number_type payment_type"])?;
     let routing_number = bank.required("routing_number", 100)?;
-    bank.word("routing_number_type", &["aba"])?.ok_or_else(|| bank.missing("routing_number_type"))?;
-    bank.word("payment_type", &["ach", "rtp", "wire"])?;
+    bank.word("routing_number_type", "aba")?.ok_or_else(|| bank.missing("routing_number_type"))?;
+    bank.word("payment_type", "ach rtp wire")?;
     if !is_routing_number(&routing_number) || !payment_types(&routing_number).contains(&kind) {
         return Err(bank.invalid("routing_number", format!("{routing_number} does not support {kind}")));
     }
@@ -221,15 +219,15 @@ pub(super) fn list(state: &mut State, call: &Call) -> Answer {
             && call.query.is("transaction_id", None)
     };
     let all = state.orders.labeled(call.query.get("external_id"));
-    Ok(all.filter(fits).take(per_page).map(|order| state.shown(&order)).collect())
+    Ok(all.filter(fits).take(per_page).map(|order| state.shown(order)).collect())
 }
 
 /// What a person does in the dashboard: approving, denying and canceling what has not been sent.
 pub(super) fn update(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
-    fields.allow("status metadata description")?;
+    fields.allow(&["status metadata description"])?;
     let mut order = state.order(&call.id)?;
-    let to = fields.word("status", &["approved", "denied", "cancelled"])?;
+    let to = fields.word("status", "approved denied cancelled")?;
     let allowed = match to {
         None => true,
         Some("cancelled") => ["needs_approval", "approved", "held", "pending"].contains(&order.status),

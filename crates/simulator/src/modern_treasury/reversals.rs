@@ -48,19 +48,14 @@ impl Kept for Return {
     }
 }
 
-const REASONS: [&str; 5] = [
-    "duplicate",
-    "incorrect_amount",
-    "incorrect_receiving_account",
-    "date_earlier_than_intended",
-    "date_later_than_intended",
-];
+const REASONS: &str = "duplicate incorrect_amount incorrect_receiving_account date_earlier_than_intended \
+    date_later_than_intended";
 
 /// Sends a reversal. The order is `reversed` from then on, whatever the receiving bank does with it.
 pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
-    fields.allow("reason metadata")?;
-    let reason = fields.word("reason", &REASONS)?.ok_or_else(|| fields.missing("reason"))?;
+    fields.allow(&["reason metadata"])?;
+    let reason = fields.word("reason", REASONS)?.ok_or_else(|| fields.missing("reason"))?;
     let mut order = state.order(&call.id)?;
     if order.kind != "ach" || !["sent", "completed"].contains(&order.status) {
         let message = format!("A payment order that is {} cannot be reversed.", order.status);
@@ -88,7 +83,7 @@ pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     let order = state.order(&call.id)?;
     let all = state.reversals.labeled(Some(&order.id));
     let of_order = all.filter(|known| known.payment_order_id == order.id);
-    Ok(of_order.map(|reversal| reversal.json()).collect())
+    Ok(of_order.map(Reversal::json).collect())
 }
 
 /// The receiving bank answers an order's reversals.
@@ -101,7 +96,7 @@ pub(super) fn answer(
     let open = state.reversals.labeled(Some(&order.id)).find(|known| {
         known.payment_order_id == order.id && ["pending", "processing", "sent"].contains(&known.status)
     });
-    let Some(mut reversal) = open.map(Clone::clone) else {
+    let Some(mut reversal) = open.cloned() else {
         return Err(Error::new("conflict", "The payment order has no open reversal."));
     };
     reversal.status = status;

@@ -57,7 +57,6 @@ pub(super) fn open_by_amount(state: &mut State, context: &Context, payment: &Pay
     Ok(())
 }
 
-/// Contests a payment: the amount is held back at once.
 pub(super) fn open(state: &mut State, context: &Context, payment: &str, reason: &str) -> Answer {
     let payment = find_payment(state, payment)?.clone();
     if payment.status != "COMPLETED" {

@@ -35,10 +35,6 @@ impl Error {
         Self { field: Some(field.to_owned()), ..error }
     }
 
-    pub(super) fn missing(field: &str) -> Self {
-        Self::invalid("MISSING_REQUIRED_PARAMETER", field, format!("Missing required parameter: {field}"))
-    }
-
     pub(super) fn not_found(what: &str, id: &str) -> Self {
         let detail = format!("Could not find {what} with id: {id}");
         Self::new(StatusCode::NOT_FOUND, "INVALID_REQUEST_ERROR", "NOT_FOUND", detail)
@@ -97,7 +93,6 @@ pub(super) fn decline_code(reason: Reason) -> &'static str {
     }
 }
 
-/// What the form says about a field that cannot be right.
 pub(super) fn mistake_text(mistake: Mistake) -> &'static str {
     match mistake {
         Mistake::Number => "Enter a valid card number.",

@@ -5,6 +5,7 @@ use super::orders::{line_item, order_for};
 use super::payments::{check_currency, check_location, find as find_payment};
 use super::prelude::*;
 use super::source::of_card;
+use crate::fields::FieldError as _;
 
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
@@ -83,11 +84,11 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
         idempotency_key: fields.owned("idempotency_key", 192)?,
         redirect_url,
         buyer_email,
-        checkout_options: fields.raw("checkout_options"),
+        checkout_options: fields.value("checkout_options").cloned(),
         created_at: context.now.clone(),
         description: fields.owned("description", 4096)?,
         payment_note: fields.owned("payment_note", 500)?,
-        pre_populated: fields.raw("pre_populated_data"),
+        pre_populated: fields.value("pre_populated_data").cloned(),
     };
     let answer = json!({ "payment_link": link.json(), "related_resources": { "orders": [order.json()] } });
     state.orders.put(&order.id.clone(), order);
@@ -127,7 +128,7 @@ fn described_order(context: &Context, order: &Fields<'_>) -> Answer<Order> {
     }
     let total = total.ok_or_else(|| Error::missing("order.line_items"))?;
     let reference_id = order.owned("reference_id", 40)?;
-    let metadata = order.raw("metadata");
+    let metadata = order.value("metadata").cloned();
     Ok(Order { line_items, reference_id, metadata, ..order_for(context, &total) })
 }
 
@@ -145,7 +146,7 @@ pub(super) fn list(state: &mut State, call: &Call) -> Answer {
 pub(super) fn delete(state: &mut State, call: &Call) -> Answer {
     let link = find(state, &call.id)?;
     state.links.remove(&link.id);
-    let is_unpaid = state.orders.get(&link.order_id).is_some_and(|order| order.is_unpaid());
+    let is_unpaid = state.orders.get(&link.order_id).is_some_and(super::orders::Order::is_unpaid);
     if !is_unpaid {
         return Ok(json!({ "id": link.id }));
     }

@@ -43,16 +43,9 @@ struct Bounds([Option<jiff::Timestamp>; 4]);
 
 impl Bounds {
     fn of(call: &Call) -> Answer<Self> {
-        let time = |name: &str| {
-            let refuse = |_| Error::invalid("INVALID_TIME", name, "Must be an RFC 3339 timestamp");
-            call.query.time(name).map_err(refuse)
-        };
-        Ok(Self([
-            time("begin_time")?,
-            time("end_time")?,
-            time("updated_at_begin_time")?,
-            time("updated_at_end_time")?,
-        ]))
+        let names = ["begin_time", "end_time", "updated_at_begin_time", "updated_at_end_time"];
+        let wrong = |name| Error::invalid("INVALID_TIME", name, "Must be an RFC 3339 timestamp");
+        call.query.times(names).map(Self).map_err(wrong)
     }
 
     /// From the beginning on, and before the end.

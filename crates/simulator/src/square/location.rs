@@ -4,7 +4,6 @@ use super::prelude::*;
 use super::state::MERCHANT;
 
 const CLOSED: &str = "LSIMULATORCLOSED";
-/// A location in another country.
 const ABROAD: &str = "LSIMULATORCANADA";
 
 fn all(context: &Context) -> [Value; 3] {

@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 
-/// What is bought.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     pub(crate) id: String,
@@ -20,7 +19,11 @@ pub(crate) struct Order {
     pub(crate) version: u64,
 }
 
-impl Kept for Order {}
+impl Kept for Order {
+    fn class(&self) -> Class {
+        if self.state == "OPEN" && self.due() > 0 { Class::Open } else { Class::Closed }
+    }
+}
 
 impl Order {
     pub(crate) fn due(&self) -> i64 {

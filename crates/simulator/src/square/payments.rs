@@ -5,6 +5,7 @@ use super::charge::{cancel as cancel_payment, charge, complete as complete_payme
 use super::prelude::*;
 use super::source;
 use crate::card::Brand;
+use crate::fields::FieldError as _;
 
 /// A payment, from the moment a card was tried.
 #[derive(Debug, Clone)]
@@ -38,7 +39,7 @@ impl Kept for Payment {
     }
 
     fn class(&self) -> Class {
-        if matches!(self.status, "COMPLETED" | "APPROVED") { Class::Done } else { Class::Open }
+        if matches!(self.status, "COMPLETED" | "APPROVED") { Class::Done } else { Class::Closed }
     }
 }
 
@@ -204,7 +205,6 @@ pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     })
 }
 
-/// Changes what is held.
 pub(super) fn update(state: &mut State, call: &Call) -> Answer {
     let fields = Fields::of(&call.body);
     fields.allow(&["idempotency_key payment"])?;
@@ -266,7 +266,7 @@ pub(super) fn cancel_by_key(state: &mut State, call: &Call) -> Answer {
     fields.allow(&["idempotency_key"])?;
     let key = fields.required("idempotency_key", 45)?;
     let is_its = |payment: &&Payment| payment.idempotency_key.as_deref() == Some(key);
-    let created = state.payments.labeled(Some(key)).find(is_its).map(Clone::clone);
+    let created = state.payments.labeled(Some(key)).find(is_its).cloned();
     if let Some(payment) = created {
         if payment.refunded > 0 {
             return Err(not_approved(&payment, "canceled"));

@@ -3,7 +3,6 @@
 use super::error::decline_code;
 use super::prelude::*;
 
-/// The card of a source, and why it will be declined where it will.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) card: Card,

@@ -18,7 +18,6 @@ pub(crate) struct State {
     outbox: Vec<WebhookEvent>,
 }
 
-/// A one-time token of a card a customer typed.
 #[derive(Debug, Clone)]
 pub(crate) struct Token {
     pub(super) card: Card,

@@ -1,6 +1,7 @@
 //! `/v2/webhooks/subscriptions`. The signature key is in the answer about one subscription, not in the list.
 
 use super::prelude::*;
+use crate::fields::FieldError as _;
 use crate::webhooks::Endpoint;
 
 /// The event types of this simulator; the provider has many more.
@@ -27,12 +28,12 @@ fn alone(endpoint: &Endpoint) -> Value {
 }
 
 fn find(call: &Call) -> Answer<Endpoint> {
-    let found = call.context.services.endpoints(Wire::Square).into_iter().find(|known| known.id == call.id);
+    let found = call.context.services.endpoint(Wire::Square, &call.id);
     found.ok_or_else(|| Error::not_found("webhook subscription", &call.id))
 }
 
 fn events_of(fields: &Fields<'_>) -> Answer<Option<Vec<String>>> {
-    let Some(value) = fields.raw("event_types") else { return Ok(None) };
+    let Some(value) = fields.value("event_types") else { return Ok(None) };
     let known =
         |event: &Value| event.as_str().filter(|event| is_listed(event, &[EVENT_TYPES])).map(str::to_owned);
     let events: Option<Vec<String>> = value.as_array().and_then(|events| events.iter().map(known).collect());
@@ -63,13 +64,9 @@ pub(super) fn create(_: &mut State, call: &Call) -> Answer {
 }
 
 pub(super) fn list(_: &mut State, call: &Call) -> Answer {
-    let endpoints = call.context.services.endpoints(Wire::Square);
-    let mut collection = Collection::new(endpoints.len());
-    for endpoint in endpoints {
-        collection.put(&endpoint.id.clone(), endpoint);
-    }
+    let listed = call.context.services.listed_endpoints(Wire::Square, |_| true);
     let with_disabled = call.query.get("include_disabled") == Some("true");
-    list::page(&collection, call, "subscriptions", "include_disabled", |endpoint| {
+    list::page(&listed, call, "subscriptions", "include_disabled", |endpoint| {
         let created = endpoint.created_rfc3339();
         (endpoint.is_enabled || with_disabled)
             .then(|| (endpoint.id.clone(), created.clone(), created, shown(endpoint)))

@@ -24,7 +24,7 @@ pub(super) fn attempt(
     match method.kind.timing {
         Timing::Now => {}
         Timing::Debit => {
-            intent.status = Status::Processing;
+            intent.status = "processing";
             let charge = new_charge(context, &intent, method, "pending");
             intent.latest_charge = Some(charge.id.clone());
             state.charges.put(&charge.id.clone(), charge);
@@ -34,7 +34,7 @@ pub(super) fn attempt(
         }
         Timing::Voucher(days) => {
             intent.next_action = Some(method_types::voucher(context, method.kind, days));
-            intent.status = Status::RequiresAction;
+            intent.status = "requires_action";
             let intent = keep(state, context, intent, "payment_intent.requires_action");
             complete(state, context, &intent);
             return Ok(intent);
@@ -44,7 +44,7 @@ pub(super) fn attempt(
         Behavior::Approve | Behavior::RefundLater => Ok(approve(state, context, intent, method)),
         Behavior::Dispute => {
             let intent = approve(state, context, intent, method);
-            if intent.status == Status::Succeeded {
+            if intent.status == "succeeded" {
                 disputes::open(state, context, &intent.id, "fraudulent", ("needs_response", None))?;
             }
             Ok(intent)
@@ -56,7 +56,7 @@ pub(super) fn attempt(
                 "type": "redirect_to_url",
                 "redirect_to_url": { "url": url, "return_url": intent.return_url },
             }));
-            intent.status = Status::RequiresAction;
+            intent.status = "requires_action";
             Ok(keep(state, context, intent, "payment_intent.requires_action"))
         }
     }
@@ -74,7 +74,7 @@ pub(super) fn approve(state: &mut State, context: &Context, mut intent: Intent, 
     state.emit(context, "charge.succeeded", charge.json());
     state.charges.put(&charge.id.clone(), charge);
     if intent.manual_capture {
-        intent.status = Status::RequiresCapture;
+        intent.status = "requires_capture";
         intent.amount_capturable = intent.amount;
         keep(state, context, intent, "payment_intent.amount_capturable_updated")
     } else {
@@ -83,7 +83,7 @@ pub(super) fn approve(state: &mut State, context: &Context, mut intent: Intent, 
 }
 
 fn succeed(state: &mut State, context: &Context, mut intent: Intent) -> Intent {
-    intent.status = Status::Succeeded;
+    intent.status = "succeeded";
     intent.amount_received = intent.amount;
     intent.amount_capturable = 0;
     let intent = keep(state, context, intent, "payment_intent.succeeded");
@@ -99,7 +99,7 @@ pub(super) fn complete(state: &mut State, context: &Context, intent: &Intent) {
     };
     let was_open = session.is_open();
     session.status = "complete";
-    session.paid = intent.status == Status::Succeeded;
+    session.paid = intent.status == "succeeded";
     let event = match (was_open, session.paid) {
         (true, _) => "checkout.session.completed",
         (false, true) => "checkout.session.async_payment_succeeded",
@@ -131,7 +131,7 @@ pub(super) fn decline(
 
 /// Sends an intent back to wait for another method.
 fn fail(state: &mut State, context: &Context, mut intent: Intent, error: Value) -> Intent {
-    intent.status = Status::RequiresPaymentMethod;
+    intent.status = "requires_payment_method";
     intent.last_payment_error = Some(error);
     intent.next_action = None;
     intent.method = None;
@@ -140,7 +140,7 @@ fn fail(state: &mut State, context: &Context, mut intent: Intent, error: Value) 
 
 /// The customer proved who they are, or could not.
 pub(super) fn authenticated(state: &mut State, context: &Context, id: &str, proven: bool) -> Answer<Intent> {
-    let (intent, method) = waiting(state, id, Status::RequiresAction, |timing| timing == Timing::Now)?;
+    let (intent, method) = waiting(state, id, "requires_action", |timing| timing == Timing::Now)?;
     if proven {
         return Ok(approve(state, context, intent, &method));
     }
@@ -152,8 +152,8 @@ pub(super) fn authenticated(state: &mut State, context: &Context, id: &str, prov
 /// A bank debit came through, or did not; a voucher was paid, or has expired.
 pub(super) fn settled(state: &mut State, context: &Context, id: &str, paid: bool) -> Answer<Intent> {
     let is_voucher = |timing| matches!(timing, Timing::Voucher(_));
-    let (intent, method) = waiting(state, id, Status::RequiresAction, is_voucher)
-        .or_else(|_| waiting(state, id, Status::Processing, |timing| timing == Timing::Debit))?;
+    let (intent, method) = waiting(state, id, "requires_action", is_voucher)
+        .or_else(|_| waiting(state, id, "processing", |timing| timing == Timing::Debit))?;
     let charge = intent.latest_charge.as_ref().and_then(|charge| state.charges.get_owned(charge));
     let mut charge = charge.unwrap_or_else(|| new_charge(context, &intent, &method, "pending"));
     if paid {
@@ -180,7 +180,7 @@ pub(super) fn settled(state: &mut State, context: &Context, id: &str, paid: bool
 fn waiting(
     state: &State,
     id: &str,
-    status: Status,
+    status: &'static str,
     fits: impl Fn(Timing) -> bool,
 ) -> Answer<(Intent, Method)> {
     let intent =
@@ -190,8 +190,7 @@ fn waiting(
         Some(method) if intent.status == status && fits(method.kind.timing) => Ok((intent, method)),
         _ => Err(Error::unexpected_state(format!(
             "The PaymentIntent has a status of {}, not {}.",
-            intent.status.word(),
-            status.word()
+            intent.status, status
         ))),
     }
 }
@@ -204,7 +203,7 @@ pub(super) fn capture(state: &mut State, context: &Context, mut intent: Intent, 
         state.emit(context, "charge.captured", charge.json());
         state.charges.put(&charge.id.clone(), charge);
     }
-    intent.status = Status::Succeeded;
+    intent.status = "succeeded";
     intent.amount_received = amount;
     intent.amount_capturable = 0;
     let intent = keep(state, context, intent, "payment_intent.succeeded");

@@ -60,7 +60,7 @@ async fn pay_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>, re
             Err(error) => return not_there(&error),
         };
         match paid {
-            Ok(intent) if intent.status == Status::RequiresAction && session.is_open() => {
+            Ok(intent) if intent.status == "requires_action" && session.is_open() => {
                 redirect(&format!("../authenticate/{}", intent.id))
             }
             Ok(_) => checkout(&session, None),
@@ -72,7 +72,7 @@ async fn pay_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>, re
 
 async fn show_authentication(State(api): State<Api<Stripe>>, Path(id): Path<String>) -> Response {
     let state = api.state();
-    let Some(intent) = state.intents.get(&id).filter(|intent| intent.status == Status::RequiresAction) else {
+    let Some(intent) = state.intents.get(&id).filter(|intent| intent.status == "requires_action") else {
         return message(
             StatusCode::NOT_FOUND,
             PROVIDER,
@@ -138,7 +138,6 @@ fn others(session: &Session) -> Vec<(&'static str, &'static str)> {
     offered.filter(|kind| kind.timing != Timing::Now).map(|kind| (kind.name, kind.label)).collect()
 }
 
-/// An error of the provider, for the customer.
 fn problem_of(error: &Map<String, Value>) -> Problem {
     let text = |name: &str| error.get(name).and_then(Value::as_str);
     let field = match text("param").or_else(|| text("code")) {
@@ -154,15 +153,14 @@ fn problem_of(error: &Map<String, Value>) -> Problem {
     }
 }
 
-/// Where a customer goes after the proof of identity.
 fn leave(state: &super::state::State, intent: &Intent) -> Response {
     if let Some(session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)) {
         if session.status == "complete" {
-            return checkout(&session, None);
+            return checkout(session, None);
         }
         return redirect(&format!("../pay/{}", session.id));
     }
-    let paid = matches!(intent.status, Status::Succeeded | Status::RequiresCapture);
+    let paid = matches!(intent.status, "succeeded" | "requires_capture");
     let status = if paid { "succeeded" } else { "failed" };
     match &intent.return_url {
         Some(url) => redirect(&with_query(

@@ -14,7 +14,6 @@ const BROWSER_OPERATIONS: [&str; 3] =
 
 /// The account of the keys, a platform.
 pub(super) const OWN_ACCOUNT: &str = "acct_1Simulator";
-/// The accounts connected to it.
 pub(super) const CONNECTED_ACCOUNTS: [&str; 2] = ["acct_1SimulatedShop", "acct_1SimulatedKiosk"];
 
 /// The browser's script has no header for the account.

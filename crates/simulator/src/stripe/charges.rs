@@ -102,7 +102,7 @@ pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let is_its = |charge: &Charge| state.account_of_intent(&charge.intent) == call.context.account;
     let charge = state.charges.get(&call.id).filter(|charge| is_its(charge));
-    charge.map(|charge| charge.json()).ok_or_else(|| Error::not_found("charge", &call.id, "id"))
+    charge.map(Charge::json).ok_or_else(|| Error::not_found("charge", &call.id, "id"))
 }
 
 pub(super) fn list(state: &mut State, call: &Call) -> Answer {

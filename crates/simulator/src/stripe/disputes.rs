@@ -146,14 +146,14 @@ pub(super) fn open(
 /// The merchant has sent its evidence, and the issuer looks at it.
 pub(super) fn review(state: &mut State, context: &Context, id: &str) -> Answer {
     let mut dispute = find(state, id)?;
-    let before = status_before(&dispute);
+    let before = json!({ "status": dispute.status });
     dispute.status = match dispute.status {
         "needs_response" => "under_review",
         "warning_needs_response" => "warning_under_review",
         other => return Err(Error::invalid(format!("The dispute is {other} already."))),
     };
     state.disputes.put(&dispute.id, dispute.clone());
-    state.emit_change(context, "charge.dispute.updated", dispute.json(), Some(before));
+    state.emit_change(context, "charge.dispute.updated", dispute.json(), &before);
     Ok(dispute.json())
 }
 
@@ -161,18 +161,12 @@ fn find(state: &State, id: &str) -> Answer<Dispute> {
     state.disputes.get_owned(id).ok_or_else(|| Error::not_found("dispute", id, "dispute"))
 }
 
-fn status_before(dispute: &Dispute) -> Map<String, Value> {
-    let mut before = Map::new();
-    before.insert("status".to_owned(), dispute.status.into());
-    before
-}
-
 pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let is_its = |dispute: &Dispute| state.account_of_intent(&dispute.intent) == call.context.account;
     let missing = || Error::not_found("dispute", &call.id, "dispute");
     let dispute = state.disputes.get(&call.id).filter(|dispute| is_its(dispute));
-    dispute.map(|dispute| dispute.json()).ok_or_else(missing)
+    dispute.map(Dispute::json).ok_or_else(missing)
 }
 
 pub(super) fn list(state: &mut State, call: &Call) -> Answer {
@@ -198,7 +192,7 @@ pub(super) fn close(
     if !OPEN.contains(&dispute.status) {
         return Err(Error::invalid(format!("The dispute was {} already.", dispute.status)));
     }
-    let before = status_before(&dispute);
+    let before = json!({ "status": dispute.status });
     dispute.status = match (dispute.is_withdrawn(), won) {
         (false, _) => "warning_closed",
         (true, true) => "won",
@@ -209,7 +203,7 @@ pub(super) fn close(
         reinstate(state, context, id)?;
     }
     let dispute = find(state, id)?;
-    state.emit_change(context, "charge.dispute.closed", dispute.json(), Some(before));
+    state.emit_change(context, "charge.dispute.closed", dispute.json(), &before);
     Ok(dispute.json())
 }
 

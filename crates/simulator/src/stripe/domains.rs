@@ -2,7 +2,6 @@
 
 use super::prelude::*;
 
-/// A web domain that wallets are shown on.
 #[derive(Debug, Clone)]
 pub(crate) struct Domain {
     pub(crate) id: String,
@@ -65,5 +64,5 @@ pub(super) fn list(state: &mut State, call: &Call) -> Answer {
 pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let missing = || Error::not_found("payment_method_domain", &call.id, "payment_method_domain");
-    state.domains.get(&call.id).map(|domain| domain.json()).ok_or_else(missing)
+    state.domains.get(&call.id).map(Domain::json).ok_or_else(missing)
 }

@@ -14,17 +14,12 @@ pub(crate) fn drive(
     let word = |name: &str| body.get(name).and_then(Value::as_str);
     let flag = |name: &str| body.get(name).and_then(Value::as_bool);
     match (kind, action) {
-        ("payment_intents", "authenticate") => {
-            attempt::authenticated(state, &context, id, true).map(|intent| intent.json())
+        ("payment_intents", "authenticate" | "fail_authentication") => {
+            let proven = action == "authenticate";
+            attempt::authenticated(state, &context, id, proven).map(|intent| intent.json())
         }
-        ("payment_intents", "fail_authentication") => {
-            attempt::authenticated(state, &context, id, false).map(|intent| intent.json())
-        }
-        ("payment_intents", "settle") => {
-            attempt::settled(state, &context, id, true).map(|intent| intent.json())
-        }
-        ("payment_intents", "fail") => {
-            attempt::settled(state, &context, id, false).map(|intent| intent.json())
+        ("payment_intents", "settle" | "fail") => {
+            attempt::settled(state, &context, id, action == "settle").map(|intent| intent.json())
         }
         ("payment_intents", "refund") => {
             let charge = refunds::charge_of(state, id)?.clone();
@@ -84,16 +79,14 @@ pub(crate) fn drive(
             disputes::close(state, &context, id, end)
         }
         ("disputes", "reinstate") => disputes::reinstate(state, &context, id),
-        ("balances", "drain") => {
-            state.is_drained = true;
-            Ok(json!({ "object": "balance", "is_drained": true }))
+        ("balances", "drain" | "fill") => {
+            state.is_drained = action == "drain";
+            refunds::repay(state, &context)?;
+            Ok(json!({ "object": "balance", "is_drained": state.is_drained }))
         }
-        ("balances", "fill") => {
-            refunds::fill_balance(state, &context)?;
-            Ok(json!({ "object": "balance", "is_drained": false }))
+        ("refunds", "succeed" | "fail") => {
+            refunds::finish(state, &context, id, action == "succeed").map(|refund| refund.json())
         }
-        ("refunds", "succeed") => refunds::finish(state, &context, id, true).map(|refund| refund.json()),
-        ("refunds", "fail") => refunds::finish(state, &context, id, false).map(|refund| refund.json()),
         _ => Err(Error::invalid(format!("There is no action {action} on {kind}."))),
     }
 }

@@ -22,7 +22,7 @@ impl Event {
 pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let event = state.events.get(&call.id).filter(|event| event.account == call.context.account);
-    event.map(|event| event.json()).ok_or_else(|| Error::not_found("event", &call.id, "id"))
+    event.map(Event::json).ok_or_else(|| Error::not_found("event", &call.id, "id"))
 }
 
 pub(super) fn list(state: &mut State, call: &Call) -> Answer {

@@ -3,38 +3,12 @@
 use super::attempt::{capture as capture_held, keep};
 use super::prelude::*;
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Status {
-    #[default]
-    RequiresPaymentMethod,
-    RequiresConfirmation,
-    RequiresAction,
-    Processing,
-    RequiresCapture,
-    Succeeded,
-    Canceled,
-}
-
-impl Status {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Self::RequiresPaymentMethod => "requires_payment_method",
-            Self::RequiresConfirmation => "requires_confirmation",
-            Self::RequiresAction => "requires_action",
-            Self::Processing => "processing",
-            Self::RequiresCapture => "requires_capture",
-            Self::Succeeded => "succeeded",
-            Self::Canceled => "canceled",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Intent {
     pub(crate) id: String,
     pub(crate) amount: i64,
     pub(crate) currency: String,
-    pub(crate) status: Status,
+    pub(crate) status: &'static str,
     pub(crate) amount_received: i64,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) idempotency_key: Option<String>,
@@ -66,7 +40,7 @@ pub(crate) struct Intent {
 
 impl Kept for Intent {
     fn class(&self) -> Class {
-        if matches!(self.status, Status::Succeeded | Status::Canceled) { Class::Closed } else { Class::Open }
+        if matches!(self.status, "succeeded" | "canceled") { Class::Closed } else { Class::Open }
     }
 }
 
@@ -80,7 +54,7 @@ impl Intent {
             "amount_details": { "tip": {} }, "automatic_payment_methods": self.automatic_methods,
             "confirmation_method": "automatic", "livemode": false, "payment_method": self.method,
             "payment_method_options": {}, "allowed_payment_method_types": self.allowed_types,
-            "payment_method_types": self.method_types, "status": self.status.word(),
+            "payment_method_types": self.method_types, "status": self.status,
         );
         with_unset(
             intent,
@@ -136,7 +110,7 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     }
     if let Some(method) = &method {
         intent.method = Some(method.id.clone());
-        intent.status = Status::RequiresConfirmation;
+        intent.status = "requires_confirmation";
     }
     let intent = keep(state, &call.context, intent, "payment_intent.created");
     match method {
@@ -187,6 +161,7 @@ pub(super) fn new_intent(
         statement_descriptor_suffix: params.owned("statement_descriptor_suffix"),
         return_url: params.owned("return_url"),
         account: context.account.clone(),
+        status: "requires_payment_method",
         ..Intent::default()
     })
 }
@@ -205,7 +180,7 @@ pub(super) fn update(state: &mut State, call: &Call) -> Answer {
         IGNORED,
     ])?;
     let mut intent = find(state, call)?;
-    let open = matches!(intent.status, Status::RequiresPaymentMethod | Status::RequiresConfirmation);
+    let open = matches!(intent.status, "requires_payment_method" | "requires_confirmation");
     if !open && (params.has("amount") || params.has("currency") || params.has("payment_method")) {
         return Err(wrong_status(&intent, "updated"));
     }
@@ -215,7 +190,7 @@ pub(super) fn update(state: &mut State, call: &Call) -> Answer {
     }
     if let Some(method) = methods::of_call(state, &call.context, params)? {
         intent.method = Some(method.id);
-        intent.status = Status::RequiresConfirmation;
+        intent.status = "requires_confirmation";
     }
     intent.description = params.owned("description").or(intent.description);
     intent.receipt_email = params.owned("receipt_email").or(intent.receipt_email);
@@ -232,10 +207,7 @@ pub(super) fn confirm(state: &mut State, call: &Call) -> Answer {
         IGNORED,
     ])?;
     let mut intent = find(state, call)?;
-    if matches!(
-        intent.status,
-        Status::Succeeded | Status::Canceled | Status::RequiresCapture | Status::Processing
-    ) {
+    if matches!(intent.status, "succeeded" | "canceled" | "requires_capture" | "processing") {
         return Err(wrong_status(&intent, "confirmed"));
     }
     let method = match methods::of_call(state, &call.context, params)? {
@@ -253,10 +225,14 @@ pub(super) fn cancel(state: &mut State, call: &Call) -> Answer {
     let reasons = ["duplicate", "fraudulent", "requested_by_customer", "abandoned"];
     let reason = call.params.word("cancellation_reason", &reasons)?;
     let intent = find(state, call)?;
-    if matches!(intent.status, Status::Succeeded | Status::Canceled) {
+    if matches!(intent.status, "succeeded" | "canceled") {
         return Err(wrong_status(&intent, "canceled"));
     }
-    if intent.session.as_ref().and_then(|id| state.sessions.get(id)).is_some_and(|session| session.is_open())
+    if intent
+        .session
+        .as_ref()
+        .and_then(|id| state.sessions.get(id))
+        .is_some_and(super::sessions::Session::is_open)
     {
         let message =
             "You cannot cancel a PaymentIntent of an open Checkout Session. Expire the session instead.";
@@ -271,13 +247,13 @@ pub(super) fn cancel_intent(
     mut intent: Intent,
     reason: Option<String>,
 ) -> Intent {
-    let held = intent.latest_charge.as_ref().filter(|_| intent.status == Status::RequiresCapture);
+    let held = intent.latest_charge.as_ref().filter(|_| intent.status == "requires_capture");
     if reason.as_deref() == Some(EXPIRED)
         && let Some(charge) = held.and_then(|id| state.charges.get_owned(id))
     {
         state.emit(context, "charge.expired", charge.json());
     }
-    intent.status = Status::Canceled;
+    intent.status = "canceled";
     intent.canceled_at = Some(context.now);
     intent.cancellation_reason = reason;
     intent.amount_capturable = 0;
@@ -291,7 +267,7 @@ pub(super) fn capture(state: &mut State, call: &Call) -> Answer {
         "statement_descriptor_suffix transfer_data[**] final_capture expand[#]",
     ])?;
     let mut intent = find(state, call)?;
-    if intent.status != Status::RequiresCapture {
+    if intent.status != "requires_capture" {
         return Err(wrong_status(&intent, "captured"));
     }
     let amount = call.params.integer("amount_to_capture")?.unwrap_or(intent.amount);
@@ -312,7 +288,7 @@ pub(super) fn lapse(state: &mut State, context: &Context, id: &str) -> Answer<In
 pub(super) fn held(state: &State, id: &str) -> Answer<Intent> {
     let intent =
         state.intents.get_owned(id).ok_or_else(|| Error::not_found("payment_intent", id, "intent"))?;
-    if intent.status == Status::RequiresCapture {
+    if intent.status == "requires_capture" {
         return Ok(intent);
     }
     Err(wrong_status(&intent, "captured"))
@@ -355,7 +331,7 @@ fn no_method() -> Error {
 }
 
 fn wrong_status(intent: &Intent, done: &str) -> Error {
-    let status = intent.status.word();
+    let status = intent.status;
     let message = format!("This PaymentIntent could not be {done} because it has a status of {status}.");
     Error::unexpected_state(message).with("payment_intent", intent.json())
 }

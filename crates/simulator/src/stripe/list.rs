@@ -111,7 +111,7 @@ fn refunds_of(state: &State, charge: &str) -> Value {
         .labeled(Some(charge))
         .filter(|refund| refund.charge == charge)
         .take(SUBLIST_LENGTH + 1)
-        .map(|refund| refund.json())
+        .map(super::refunds::Refund::json)
         .collect();
     json!({
         "object": "list", "data": all.iter().take(SUBLIST_LENGTH).collect::<Vec<_>>(),
@@ -122,11 +122,11 @@ fn refunds_of(state: &State, charge: &str) -> Value {
 
 fn whole(state: &State, id: &str) -> Option<Value> {
     match id.split('_').next()? {
-        "pi" => state.intents.get(id).map(|object| object.json()),
-        "ch" => state.charges.get(id).map(|object| object.json()),
-        "re" => state.refunds.get(id).map(|object| object.json()),
-        "pm" => state.methods.get(id).map(|object| object.json()),
-        "cs" => state.sessions.get(id).map(|object| object.json()),
+        "pi" => state.intents.get(id).map(super::intents::Intent::json),
+        "ch" => state.charges.get(id).map(super::charges::Charge::json),
+        "re" => state.refunds.get(id).map(super::refunds::Refund::json),
+        "pm" => state.methods.get(id).map(super::methods::Method::json),
+        "cs" => state.sessions.get(id).map(super::sessions::Session::json),
         "txn" => Some(json!({ "id": id, "object": "balance_transaction" })),
         _ => None,
     }

@@ -31,7 +31,6 @@ impl Method {
         self.kind.name
     }
 
-    /// What a charge and the method itself both show of it.
     pub(crate) fn details(&self) -> Value {
         if self.kind() != "card" && self.kind() != "us_bank_account" {
             return json!({});

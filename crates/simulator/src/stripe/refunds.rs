@@ -76,7 +76,6 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     Ok(refund.json())
 }
 
-/// The charge that took an intent's money.
 pub(super) fn charge_of(state: &State, intent: &str) -> Answer<Charge> {
     let missing = || Error::not_found("payment_intent", intent, "payment_intent");
     let found = state.intents.get(intent).ok_or_else(missing)?;
@@ -139,19 +138,20 @@ pub(super) fn refund(
         moves_balance: !state.is_drained,
         pending_reason,
     };
-    let mut before = Map::new();
-    before.insert("amount_refunded".to_owned(), charge.amount_refunded.into());
+    let before = json!({ "amount_refunded": charge.amount_refunded });
     charge.amount_refunded += amount;
     state.refunds.put(&refund.id, refund.clone());
     state.emit(context, "refund.created", refund.json());
-    state.emit_change(context, "charge.refunded", charge.json(), Some(before));
+    state.emit_change(context, "charge.refunded", charge.json(), &before);
     state.charges.put(&charge.id.clone(), charge);
     Ok(refund)
 }
 
-/// The account has money again: the refunds that waited for it are made.
-pub(super) fn fill_balance(state: &mut State, context: &Context) -> Answer<()> {
-    state.is_drained = false;
+/// Where the account has money again, the refunds that waited for it are made.
+pub(super) fn repay(state: &mut State, context: &Context) -> Answer<()> {
+    if state.is_drained {
+        return Ok(());
+    }
     let waiting = state.refunds.newest_first().filter(|refund| refund.pending_reason == Some(NO_FUNDS));
     let mut waiting: Vec<String> = waiting.map(|refund| refund.id.clone()).collect();
     waiting.reverse();
@@ -164,8 +164,7 @@ pub(super) fn finish(state: &mut State, context: &Context, id: &str, paid: bool)
     if refund.status == "failed" || (paid && refund.status == "succeeded") {
         return Err(Error::invalid(format!("The refund has a status of {}.", refund.status)));
     }
-    let mut before = Map::new();
-    before.insert("status".to_owned(), refund.status.into());
+    let before = json!({ "status": refund.status });
     refund.status = if paid { "succeeded" } else { "failed" };
     refund.pending_reason = None;
     refund.moves_balance |= paid;
@@ -177,8 +176,8 @@ pub(super) fn finish(state: &mut State, context: &Context, id: &str, paid: bool)
         }
     }
     state.refunds.put(&refund.id, refund.clone());
-    state.emit_change(context, "refund.updated", refund.json(), Some(before.clone()));
-    state.emit_change(context, "charge.refund.updated", refund.json(), Some(before));
+    state.emit_change(context, "refund.updated", refund.json(), &before);
+    state.emit_change(context, "charge.refund.updated", refund.json(), &before);
     if !paid {
         state.emit(context, "refund.failed", refund.json());
     }
@@ -189,7 +188,7 @@ pub(super) fn retrieve(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&["expand[#]"])?;
     let is_its = |refund: &Refund| state.account_of_intent(&refund.intent) == call.context.account;
     let refund = state.refunds.get(&call.id).filter(|refund| is_its(refund));
-    refund.map(|refund| refund.json()).ok_or_else(|| Error::not_found("refund", &call.id, "refund"))
+    refund.map(Refund::json).ok_or_else(|| Error::not_found("refund", &call.id, "refund"))
 }
 
 pub(super) fn list(state: &mut State, call: &Call) -> Answer {

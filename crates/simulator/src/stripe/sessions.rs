@@ -275,12 +275,12 @@ pub(super) fn pay(state: &mut State, context: &Context, id: &str, with: &PaidWit
         Some(intent) => intent,
         None => begin(state, context, session)?,
     };
-    if !matches!(intent.status, Status::RequiresPaymentMethod | Status::RequiresAction) {
+    if !matches!(intent.status, "requires_payment_method" | "requires_action") {
         return Ok(intent);
     }
     let method = methods::add(state, context, kind, card);
     let intent = attempt(state, context, intent, &method)?;
-    if intent.status == Status::RequiresCapture {
+    if intent.status == "requires_capture" {
         complete(state, context, &intent);
     }
     Ok(intent)

@@ -42,7 +42,6 @@ pub(crate) struct Context {
 /// How events are sent: as the webhook endpoint was set up.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Destination {
-    /// Whether events only name their object.
     pub(super) is_thin: bool,
     /// The version that whole objects are shown in; without one, that of the call.
     pub(super) version: Option<String>,
@@ -97,17 +96,11 @@ impl ApiState for State {
 impl State {
     /// Records an event, to be sent once the change is complete.
     pub(super) fn emit(&mut self, context: &Context, kind: &str, object: Value) {
-        self.emit_change(context, kind, object, None);
+        self.emit_change(context, kind, object, &Value::Null);
     }
 
     /// The same, with what the changed fields were before.
-    pub(super) fn emit_change(
-        &mut self,
-        context: &Context,
-        kind: &str,
-        object: Value,
-        before: Option<Map<String, Value>>,
-    ) {
+    pub(super) fn emit_change(&mut self, context: &Context, kind: &str, object: Value, before: &Value) {
         let account = self.account_of(&object);
         if self.destination.is_thin {
             self.emit_thin(context, &format!("v1.{kind}"), &object);
@@ -117,7 +110,7 @@ impl State {
         let version = self.destination.version.as_ref().unwrap_or(&context.version);
         let mut object = object;
         versions::show_as_of(version, &mut object);
-        let data = with_given(json!({ "object": object }), [("previous_attributes", json!(before))]);
+        let data = with_given(json!({ "object": object }), [("previous_attributes", before.clone())]);
         let listening = context.services.endpoints(Wire::Stripe);
         let listening = listening.iter().filter(|endpoint| endpoint.hears(kind, account.is_some()));
         let event = json!({

@@ -55,7 +55,7 @@ fn checked_events(call: &Call) -> Answer<Vec<String>> {
 
 fn find(call: &Call) -> Answer<Endpoint> {
     on_platform(call)?;
-    let found = call.context.services.endpoints(Wire::Stripe).into_iter().find(|known| known.id == call.id);
+    let found = call.context.services.endpoint(Wire::Stripe, &call.id);
     found
         .filter(|found| found.is_live == call.is_live)
         .ok_or_else(|| Error::not_found("webhook endpoint", &call.id, "webhook_endpoint"))
@@ -89,12 +89,9 @@ pub(super) fn create(_: &mut State, call: &Call) -> Answer {
 pub(super) fn list(_: &mut State, call: &Call) -> Answer {
     on_platform(call)?;
     call.params.allow(&list::with(&[]))?;
-    let endpoints = call.context.services.endpoints(Wire::Stripe);
-    let mut collection = Collection::new(endpoints.len());
-    for endpoint in endpoints.into_iter().filter(|endpoint| endpoint.is_live == call.is_live) {
-        collection.put(&endpoint.id.clone(), endpoint);
-    }
-    list::page(&collection, &call.params, "/v1/webhook_endpoints", shown, |_| true)
+    let listed =
+        call.context.services.listed_endpoints(Wire::Stripe, |endpoint| endpoint.is_live == call.is_live);
+    list::page(&listed, &call.params, "/v1/webhook_endpoints", shown, |_| true)
 }
 
 pub(super) fn retrieve(_: &mut State, call: &Call) -> Answer {

@@ -29,7 +29,6 @@ pub(crate) struct Attempt {
     #[serde(rename = "type")]
     pub(crate) kind: String,
     pub(crate) url: String,
-    /// The first is 1.
     pub(crate) number: u32,
     pub(crate) result: String,
 }
