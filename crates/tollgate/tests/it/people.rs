@@ -246,7 +246,7 @@ fn refusals_and_lists_of_one_operator_do_not_flood_the_audit_log() {
         listed["items"].as_array().unwrap().clone()
     };
     // Every one is counted, in a few entries.
-    wait_until("all are counted", Duration::from_secs(30), || {
+    wait_until("all are counted", Duration::from_secs(120), || {
         let refused = entries("access.refuse");
         let left_out = refused.iter().filter_map(|entry| entry["after"]["leftOut"].as_u64()).sum::<u64>();
         let rows = u64::try_from(refused.len()).unwrap();

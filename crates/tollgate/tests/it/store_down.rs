@@ -13,7 +13,7 @@ use crate::support::{
 /// How long a caller may be kept waiting for the news that the database is away.
 const BOUND: Duration = Duration::from_secs(35);
 /// How long recovery may take once the database is back.
-const RECOVERY: Duration = Duration::from_secs(15);
+const RECOVERY: Duration = Duration::from_secs(120);
 
 fn timed(what: &str, send: impl FnOnce() -> Answer) -> Answer {
     let started = Instant::now();

@@ -99,7 +99,7 @@ fn card_payments(recorder: &mut Recorder) -> String {
     let page = format!("/{}", url.splitn(4, '/').nth(3).unwrap());
     let answer = recorder.scene.server.client("").send("POST", &page, &[FORM], GOOD_CARD.as_bytes());
     assert_eq!(answer.status, 303, "{}", String::from_utf8_lossy(&answer.body));
-    wait_until("the payment has succeeded", Duration::from_secs(30), || {
+    wait_until("the payment has succeeded", Duration::from_secs(120), || {
         let answer = recorder.send("transaction_read", &of_payment());
         answer.status == 200 && answer.data(200)["status"] == "succeeded"
     });
