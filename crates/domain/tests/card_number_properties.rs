@@ -67,8 +67,8 @@ proptest! {
     #[test]
     fn letters_that_touch_it_hide_no_card_number(
         number in card_number(),
-        before in "[A-Za-z_]{0,7}[g-z_]",
-        behind in "[A-Za-z_]{0,8}",
+        before in "([A-Za-z_]{0,7}[g-z])?",
+        behind in "([g-z_][A-Za-z_]{0,7})?",
     ) {
         let text = format!("{before}{number}{behind}");
         prop_assert!(holds_card_number(&text), "{text}");
