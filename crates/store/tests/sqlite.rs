@@ -355,7 +355,9 @@ async fn every_tampering_with_the_audit_log_is_found() {
     let stranger = folder.stranger();
     let triggers = "DROP TRIGGER audit_log_keeps_entries; DROP TRIGGER audit_log_changes_no_entry";
     stranger.execute_batch(triggers).unwrap();
-    every_tampering_is_found(&nodes(&store), async |sql: &str| stranger.execute_batch(sql).unwrap()).await;
+    let blob = |hex: &str| format!("x'{hex}'");
+    every_tampering_is_found(&nodes(&store), blob, async |sql: &str| stranger.execute_batch(sql).unwrap())
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

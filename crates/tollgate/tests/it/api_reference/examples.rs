@@ -17,12 +17,13 @@ const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded")
 const UPDATE: &str = "TOLLGATE_UPDATE_DOCS";
 
 /// Operators' calls that have nothing to work on in this sandbox.
-const NOT_RECORDED: [&str; 9] = [
+const NOT_RECORDED: [&str; 10] = [
     "account_token_issue",
     "account_token_revoke",
     "approval_approve",
     "approval_deny",
     "approval_read",
+    "audit_log_accept",
     "corrected_account_reveal",
     "exception_resolve",
     "provider_event_retry",
