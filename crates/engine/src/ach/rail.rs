@@ -76,6 +76,11 @@ impl Engine {
         }
     }
 
+    /// Whether the provider said lately what the configured account can originate.
+    pub(super) fn knows_instant(&self, provider: &Provider) -> bool {
+        self.instant_rails.accounts.get(&account_key(provider), self.clock.now()).is_some()
+    }
+
     /// Asks the provider what the configured account can originate, and keeps the answer for the next transfers.
     pub(crate) async fn learn_instant(
         &self,
@@ -107,15 +112,15 @@ impl Engine {
             return Ok(TransferRail::Ach);
         }
         let entry = provider.provider;
-        if self.instant_rails.accounts.get(&account_key(entry), self.clock.now()).is_none() {
-            self.learn_instant(environment, entry, provider.wire).await;
+        if !self.knows_instant(entry) {
+            self.learn_instant(environment, entry, provider.adapter).await;
         }
         self.check_instant(entry)?;
         let key = (entry.address().to_owned(), routing_number.expose().to_owned());
         let rail = if let Some(known) = self.instant_rails.banks.get(&key, self.clock.now()) {
             known
         } else {
-            let call = provider.wire.instant_rail(entry, routing_number).await;
+            let call = provider.adapter.instant_rail(entry, routing_number).await;
             self.note_calls(environment, &entry.name, None, &call.logs);
             let rail = call.outcome.map_err(|error| not_told(error, &entry.name))?;
             self.instant_rails.banks.keep(key, rail, self.clock.now());

@@ -19,7 +19,7 @@ use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
-        config::WarningResponse,
+        config::{self, WarningResponse},
         operator::{Operator, not_found_here},
         paging::ListResponse,
     },
@@ -308,6 +308,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
     let query = ApprovalQuery { state, before, limit: limit.to_read() };
+    operator.record_list("approval.list", environment).await?;
     let found = operator.app.engine.approvals(environment, query).await?;
     let found: Vec<_> = found.iter().filter_map(ApprovalResponse::of).collect();
     respond::ok(&ListResponse::slice(found, limit, |it| it, |it| it.id.clone()))
@@ -318,6 +319,9 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
     let engine = &operator.app.engine;
     let found = engine.approval(environment, operator.path("approval")?).await?.ok_or_else(not_found_here)?;
     let mut response = ApprovalResponse::of(&found).ok_or_else(not_found_here)?;
+    operator.record_view("approval.view", environment, &response.id).await?;
+    let is_proposal = matches!(found, ApprovalSubject::Configuration(_));
+    let _turn = if is_proposal { Some(config::read_turn(&operator).await?) } else { None };
     if let (ApprovalSubject::Configuration(proposal), Some(shown)) = (&found, &mut response.configuration)
         && let Some(change) = engine.proposed_change(proposal).await?
     {

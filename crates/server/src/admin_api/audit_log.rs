@@ -10,7 +10,10 @@ use tollgate_engine::{Audited, ports::AuditLogFilter};
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{operator::Operator, paging::ListResponse},
+    admin_api::{
+        operator::{Operator, not_found_here},
+        paging::ListResponse,
+    },
     json::timestamp::rfc3339,
     reference::{scalars, words},
     request::location::QueryReader,
@@ -19,6 +22,20 @@ use crate::{
         respond::{self, ApiResult},
     },
 };
+
+#[derive(Serialize, ToSchema)]
+#[schema(as = AuditLogEntryAccepted)]
+pub(crate) struct AcceptedResponse {
+    /// The entry that is accepted.
+    entry: u64,
+}
+
+/// What came before an entry that says that it is not proved is accepted as it is.
+pub(crate) async fn accept(operator: Operator) -> ApiResult {
+    let entry = operator.path("entry")?;
+    let is_accepted = operator.app.engine.accept_audit_entry(entry, &operator.origin).await?;
+    if is_accepted { respond::ok(&AcceptedResponse { entry }) } else { Err(not_found_here()) }
+}
 
 pub(crate) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
 
@@ -119,7 +136,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let (filter, mut before) = filter(&mut query);
     query.finish()?;
     let engine = &operator.app.engine;
-    engine.record_action(&operator.origin, Audited::new("audit_log.export", "")).await?;
+    engine.record_repeatable(&operator.origin, Audited::new("audit_log.export", "")).await?;
     let mut text = Vec::new();
     let mut count = 0_usize;
     while count < MAX_EXPORT_ENTRIES {

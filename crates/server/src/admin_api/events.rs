@@ -156,6 +156,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     };
     let limit = query.limit();
     query.finish()?;
+    operator.record_list("event.list", environment).await?;
     let found = operator.app.engine.list_events(environment, wanted, from, limit.to_read()).await;
     let found = found.map_err(|error| match error {
         ReadError::Missing => unknown_cursor(from),
@@ -173,8 +174,9 @@ fn unknown_cursor(from: EventsFrom) -> ApiError {
 }
 
 pub(crate) async fn read(operator: Operator) -> ApiResult {
-    let (environment, event) = (operator.known_environment()?, operator.path("event")?);
+    let (environment, event): (_, EventId) = (operator.known_environment()?, operator.path("event")?);
     let read = operator.app.engine.find_event(environment, event).await?;
+    operator.record_view("event.view", environment, event).await?;
     respond::ok(&EventDetail {
         event: EventResponse::of(&read.event),
         body: event_bodies::body(&read.event, &read.subject),

@@ -125,7 +125,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let statement = find(&operator).await?;
     let organization = statement.organization.id;
     let audited = Audited::new("statement.export", statement.month).in_organization(organization);
-    operator.app.engine.record_action(&operator.origin, audited).await?;
+    operator.app.engine.record_repeatable(&operator.origin, audited).await?;
     let mut response = Response::new(Body::from(statement.csv()));
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CSV));
     Ok(response)

@@ -7,7 +7,7 @@ use tollgate_domain::id::UserId;
 use crate::{
     admin_api::{
         approvals::ApprovalResponse,
-        audit_log::EntryResponse,
+        audit_log::{AcceptedResponse, EntryResponse},
         users::{
             AccountResponse, NewTokenResponse, RevokedResponse, TokenBody, UserBody, UserChangeBody,
             UserResponse,
@@ -23,7 +23,7 @@ use crate::{
 
 const PEOPLE: &str = "People";
 
-pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 15] {
+pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 16] {
     [
         operation("user_create", PEOPLE, AdminToken, "Add a user")
             .says("The user can do nothing before they have a personal token.")
@@ -104,5 +104,12 @@ pub(crate) fn operations(schemas: &mut Schemas) -> [Described; 15] {
             .says("The same as JSON lines, at most 20,000; continue with the last one's `sequence` as `before`.")
             .with(parameters::audit_log())
             .answers_bare("application/jsonl", json!({"type": "string"})),
+        operation("audit_log_accept", PEOPLE, AdminToken, "Accept an unproved part of the audit log")
+            .says(
+                "An entry `audit_log.unproved` says that those before it ended without proof that this service wrote them, as \
+                 after an upgrade from a version without the key for it. `GET /admin/v1/audit` reports it until it is accepted.",
+            )
+            .with_actor()
+            .answers::<AcceptedResponse>(schemas, StatusCode::OK),
     ]
 }

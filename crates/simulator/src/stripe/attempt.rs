@@ -45,7 +45,7 @@ pub(super) fn attempt(
         Behavior::Dispute => {
             let intent = approve(state, context, intent, method);
             if intent.status == "succeeded" {
-                disputes::open(state, context, &intent.id, "fraudulent", ("needs_response", None))?;
+                disputes::open(state, context, &intent.id, "fraudulent", &disputes::Claim::default())?;
             }
             Ok(intent)
         }

@@ -161,10 +161,20 @@ pub(super) fn taken(
 /// What a customer with a voucher is shown.
 pub(super) fn voucher(context: &Context, kind: MethodType, days: i64) -> Value {
     let name = format!("{}_display_details", kind.name);
-    let details = json!({
-        "expires_after": context.now + days * 86_400, "expires_at": context.now + days * 86_400,
-        "hosted_voucher_url": format!("{}/vouchers/{}", context.services.base_url(Wire::Stripe), context.id("")),
-        "number": context.services.ids.letters(14),
-    });
+    let until = context.now + days * 86_400;
+    let number = || context.services.ids.letters(14);
+    let url = format!("{}/vouchers/{}", context.services.base_url(Wire::Stripe), context.id(""));
+    let details = match kind.name {
+        "oxxo" => json!({ "expires_after": until, "number": number() }),
+        "boleto" => json!({ "expires_at": until, "number": number(), "pdf": format!("{url}.pdf") }),
+        "multibanco" => json!({ "entity": "12345", "expires_at": until, "reference": number() }),
+        _ => {
+            let store = || json!({ "confirmation_number": number(), "payment_code": number() });
+            let stores =
+                ["familymart", "lawson", "ministop", "seicomart"].map(|name| (name.to_owned(), store()));
+            json!({ "expires_at": until, "stores": Map::from_iter(stores) })
+        }
+    };
+    let details = with(details, [("hosted_voucher_url", url.into())]);
     with(json!({ "type": name }), [(name.as_str(), details)])
 }
