@@ -124,7 +124,7 @@ impl<P: Provider> Api<P> {
         Self(Arc::new(Inner {
             services: Arc::clone(services),
             state: Mutex::new(P::State::new(&services.config)),
-            keys: Arc::new(Keys::new(objects_max, P::KEY_KEPT_SECONDS)),
+            keys: Arc::new(Keys::new(objects_max.saturating_mul(2), P::KEY_KEPT_SECONDS)),
         }))
     }
 

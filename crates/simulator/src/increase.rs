@@ -31,6 +31,7 @@ mod prelude {
         ACH, FEDNOW, NewTransfer, RTP, Rail, Transfer, accept, destination, rail_of,
     };
     pub(super) use super::{bank, list};
+    pub(super) use crate::json::Packed;
     pub(super) use crate::prelude::*;
 }
 

@@ -2,6 +2,22 @@
 
 use serde_json::Value;
 
+/// A value as its text, which is several times smaller: there are many, and few are read again.
+#[derive(Debug, Clone)]
+pub(crate) struct Packed(Box<str>);
+
+impl From<Value> for Packed {
+    fn from(value: Value) -> Self {
+        Self(value.to_string().into())
+    }
+}
+
+impl Packed {
+    pub(crate) fn value(&self) -> Value {
+        serde_json::from_str(&self.0).unwrap_or_default()
+    }
+}
+
 /// An object with more fields, which hold nothing here. Their names are separated by spaces.
 pub(crate) fn with_unset(object: Value, names: &str) -> Value {
     with(object, names.split_whitespace().map(|name| (name, Value::Null)))

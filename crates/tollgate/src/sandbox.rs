@@ -327,7 +327,7 @@ const MODERN_TREASURY_ORGANIZATION: &str = "organization-sandbox";
 const MODERN_TREASURY_ACCOUNT: &str = "0f7a61a2-5d30-4c3c-9f5e-6a1f0a6f5a0b";
 
 /// So many ended objects of each kind are kept at the simulated providers, so that the sandbox stays small however long it runs.
-const SIMULATOR_OBJECTS_MAX: usize = 10_000;
+const SIMULATOR_OBJECTS_MAX: usize = 5_000;
 /// Long enough to see a transfer under way, short enough to wait for.
 const ACH_SETTLES_AFTER_MS: u64 = 10_000;
 

@@ -9,7 +9,7 @@ const SAME_DAY_MAX: i64 = 100_000_000;
 /// The entry goes into a file to the Federal Reserve.
 pub(super) fn submit(state: &mut State, context: &Context, transfer: &mut Transfer) {
     transfer.status = "submitted";
-    transfer.submission = submission(context, transfer);
+    transfer.submission = submission(context, transfer).into();
     transfer.transaction_id = Some(context.id("transaction_"));
     state.spend(transfer.amount);
     state.keep(context, "updated", transfer);
@@ -17,7 +17,8 @@ pub(super) fn submit(state: &mut State, context: &Context, transfer: &mut Transf
 
 /// What is said about the entry once it is in a file to the Federal Reserve.
 fn submission(context: &Context, transfer: &Transfer) -> Value {
-    let preferred = |name: &str| transfer.own.get("preferred_effective_date")?.get(name)?.as_str();
+    let preference = transfer.own("/preferred_effective_date");
+    let preferred = |name: &str| preference.get(name)?.as_str();
     let today = calendar::banking_day(calendar::today());
     let is_small = transfer.amount.abs() <= SAME_DAY_MAX;
     let same_day = preferred("settlement_schedule") == Some("same_day") && is_small;
@@ -41,7 +42,7 @@ fn submission(context: &Context, transfer: &Transfer) -> Value {
 /// The receiving bank has the money. An entry not sent yet is sent first.
 pub(super) fn settle(state: &mut State, context: &Context, transfer: &mut Transfer) -> Answer<()> {
     transfer.must_be(&["pending_submission", "submitted"])?;
-    if transfer.own.get("settlement").is_some_and(|settlement| !settlement.is_null()) {
+    if !transfer.own("/settlement").is_null() {
         return Err(Error::conflict("The ACH Transfer is already settled."));
     }
     if transfer.status == "pending_submission" {
@@ -57,7 +58,7 @@ pub(super) fn submit_rtp(state: &mut State, context: &Context, transfer: &mut Tr
     transfer.must_be(&["pending_submission"])?;
     transfer.status = "submitted";
     transfer.submission =
-        json!({ "submitted_at": context.now, "transaction_identification": context.digits(35) });
+        json!({ "submitted_at": context.now, "transaction_identification": context.digits(35) }).into();
     state.keep(context, "updated", transfer);
     Ok(())
 }
@@ -72,7 +73,7 @@ pub(super) fn complete(
     if transfer.rail.kind == FEDNOW.kind {
         transfer.must_be(&["pending_submitting", "pending_response"])?;
         transfer.submission =
-            json!({ "message_identification": context.digits(35), "submitted_at": context.now });
+            json!({ "message_identification": context.digits(35), "submitted_at": context.now }).into();
     } else if transfer.status != "submitted" {
         submit_rtp(state, context, transfer)?;
     }

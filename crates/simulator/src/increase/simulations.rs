@@ -78,10 +78,11 @@ pub(super) fn correct_ach(state: &mut State, call: &Call) -> Answer {
         "corrected_account_number": account_number, "corrected_individual_id": individual_id,
         "corrected_routing_number": routing_number, "created_at": call.context.now,
     });
-    let all =
-        transfer.own.get("notifications_of_change").and_then(Value::as_array).into_iter().flatten().cloned();
-    let all: Vec<Value> = all.chain([correction]).collect();
-    transfer.set("notifications_of_change", all.into());
+    let mut all = transfer.own("/notifications_of_change");
+    if let Some(all) = all.as_array_mut() {
+        all.push(correction);
+    }
+    transfer.set("notifications_of_change", all);
     state.keep(&call.context, "updated", &transfer);
     Ok(transfer.json())
 }

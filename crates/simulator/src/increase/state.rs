@@ -48,8 +48,7 @@ impl ApiState for State {
             ach: Collection::new(objects_max),
             rtp: Collection::new(objects_max),
             fednow: Collection::new(objects_max),
-            // They are small, and there are several to a transfer.
-            events: Collection::new(objects_max.saturating_mul(4)),
+            events: Collection::new(objects_max),
             due: Due::default(),
             available: config.increase.balance,
             current: config.increase.balance,

@@ -62,10 +62,11 @@ pub(crate) struct Transfer {
     pub(super) transaction_id: Option<String>,
     approved_at: Option<String>,
     canceled_at: Option<String>,
-    pub(super) submission: Value,
+    pub(super) submission: Packed,
     pub(super) acknowledged_at: Option<String>,
     /// What transfers of its rail alone have, as it is shown.
-    pub(super) own: Value,
+    own: Packed,
+    is_settled: bool,
 }
 
 impl Kept for Transfer {
@@ -87,13 +88,16 @@ impl Kept for Transfer {
 impl Transfer {
     /// Whether the money arrived. The status of an ACH transfer does not say so, and a return takes it back.
     fn is_settled(&self) -> bool {
-        self.status == "submitted" && self.own.get("settlement").is_some_and(|settled| !settled.is_null())
+        self.is_settled && self.status == "submitted"
+    }
+
+    pub(super) fn own(&self, pointer: &str) -> Value {
+        self.own.value().pointer_mut(pointer).map(Value::take).unwrap_or_default()
     }
 
     pub(super) fn set(&mut self, field: &str, value: Value) {
-        if let Some(fields) = self.own.as_object_mut() {
-            fields.insert(field.to_owned(), value);
-        }
+        self.is_settled |= field == "settlement";
+        self.own = with(self.own.value(), [(field, value)]).into();
     }
 
     pub(super) fn json(&self) -> Value {
@@ -101,15 +105,16 @@ impl Transfer {
             time.as_ref().map(|time| json!({ done: time, who: null }))
         };
         let mut shown = object!(self: account_id account_number amount created_at id idempotency_key
-            pending_transaction_id routing_number status submission transaction_id;
+            pending_transaction_id routing_number status transaction_id;
+            "submission": self.submission.value(),
             "acknowledgement": self.acknowledged_at.as_ref().map(|time| json!({ "acknowledged_at": time })),
             "approval": by("approved_at", "approved_by", &self.approved_at),
             "cancellation": by("canceled_at", "canceled_by", &self.canceled_at),
             "created_by": { "category": "api_key", "api_key": { "description": "Simulator" } },
             "currency": "USD", "external_account_id": null, "type": self.rail.kind,
         );
-        if let (Value::Object(fields), Value::Object(own)) = (&mut shown, &self.own) {
-            fields.extend(own.clone());
+        if let (Value::Object(fields), Value::Object(own)) = (&mut shown, self.own.value()) {
+            fields.extend(own);
             fields.retain(|name, _| !is_listed(name, &[self.rail.hidden]));
             fields.sort_keys();
         }
@@ -118,15 +123,16 @@ impl Transfer {
 
     /// What the control interface shows: enough to tell transfers apart, and no account number.
     pub(crate) fn summary(&self) -> Value {
-        let own = |path: &str| self.own.pointer(path).cloned().unwrap_or_default();
+        let own = self.own.value();
+        let inside = |path: &str| own.pointer(path).cloned().unwrap_or_default();
         let common = object!(self: id amount status idempotency_key routing_number;
             "currency": "USD", "account_number_last4": last_four(&self.account_number),
-            "settled": self.is_settled(), "return_reason_code": own("/return/return_reason_code"),
-            "reject_reason_code": own("/rejection/reject_reason_code"),
-            "settlement_schedule": own("/preferred_effective_date/settlement_schedule"),
+            "settled": self.is_settled(), "return_reason_code": inside("/return/return_reason_code"),
+            "reject_reason_code": inside("/rejection/reject_reason_code"),
+            "settlement_schedule": inside("/preferred_effective_date/settlement_schedule"),
         );
         let names = self.rail.summary.split_whitespace();
-        with(common, names.map(|name| (name, self.own.get(name).cloned().unwrap_or_default())))
+        with(common, names.map(|name| (name, own.get(name).cloned().unwrap_or_default())))
     }
 
     pub(super) fn must_be(&self, statuses: &[&str]) -> Answer<()> {
@@ -185,9 +191,10 @@ pub(super) fn accept(state: &mut State, call: &Call, new: NewTransfer) -> Answer
         transaction_id: None,
         approved_at: None,
         canceled_at: None,
-        submission: Value::Null,
+        submission: Value::Null.into(),
         acknowledged_at: None,
-        own: new.own,
+        own: new.own.into(),
+        is_settled: false,
     };
     state.keep(context, "created", &transfer);
     if !new.require_approval {
