@@ -16,7 +16,7 @@ pub(crate) mod exceptions;
 pub(crate) mod explain;
 pub(crate) mod holds;
 pub(crate) mod keys;
-mod operator;
+pub(crate) mod operator;
 pub(crate) mod organizations;
 mod paging;
 pub(crate) mod payments;

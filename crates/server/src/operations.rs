@@ -3,8 +3,6 @@
 use axum::{body::Body, extract::State, response::Response};
 use http::{HeaderValue, header};
 use prometheus_client::encoding::text::encode_eof;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use crate::{
     app::SharedApp,
@@ -13,19 +11,20 @@ use crate::{
         respond::{self, ApiResult},
     },
     transport::state_metrics::ServiceState,
+    types::responses,
 };
 
 const MAX_DETAILS: usize = 20;
 
-/// How the process is.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ServiceStatus)]
-pub(crate) struct StatusResponse {
-    status: &'static str,
-    /// What keeps the node from working as configured, though it takes work; left out where nothing does.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    details: Vec<String>,
+responses! {
+    /// How the process is.
+    StatusResponse as ServiceStatus {
+        status: &'static str,
+        /// What keeps the node from working as configured, though it takes work; left out where nothing does.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        details: Vec<String>,
+    }
 }
 
 /// The process runs.

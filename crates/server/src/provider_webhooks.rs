@@ -4,11 +4,9 @@ use axum::{
     body::Body,
     extract::{Request, State},
 };
-use serde::Serialize;
 use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::WebhookError;
 use tracing::info;
-use utoipa::ToSchema;
 
 use crate::{
     app::SharedApp,
@@ -17,16 +15,17 @@ use crate::{
         error::ApiError,
         respond::{self, ApiResult},
     },
+    types::responses,
 };
 
 /// The same whatever the reason, so that the answer does not reveal which environments and providers exist.
 const NOT_VERIFIED: &str = "This webhook was not verified: there is no such provider here, or the webhook is not signed \
                             with its secret. The server's log says why.";
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhookReceipt)]
-pub(crate) struct WebhookResponse {
-    received: bool,
+responses! {
+    WebhookResponse as WebhookReceipt {
+        received: bool,
+    }
 }
 
 pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>) -> ApiResult {

@@ -17,11 +17,9 @@ pub(crate) mod page;
 mod parameters;
 mod people;
 mod samples;
-pub(crate) mod scalars;
 mod schemas;
 pub(crate) mod serve;
 mod service;
-pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;

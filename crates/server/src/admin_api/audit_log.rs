@@ -1,24 +1,13 @@
 //! `GET /admin/v1/audit-log`: who did what, newest first, and the same as JSON lines.
 
-use axum::{body::Body, response::Response};
+use axum::response::Response;
 use data_encoding::HEXLOWER;
 use http::{HeaderValue, header};
-use serde::Serialize;
 use serde_json::value::RawValue;
 use tollgate_domain::audit_log::AuditEntry;
 use tollgate_engine::{Audited, ports::AuditLogFilter};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{operator::Operator, paging::ListResponse},
-    json::timestamp::rfc3339,
-    reference::{scalars, words},
-    request::location::QueryReader,
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{prelude::*, request::location::QueryReader};
 
 pub(crate) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
 
@@ -26,40 +15,32 @@ pub(crate) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
 const EXPORT_SLICE: u32 = 1_000;
 const MAX_EXPORT_ENTRIES: usize = 20_000;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AuditLogEntry)]
-pub(crate) struct EntryResponse {
-    /// Counts up from 1 without gaps.
-    sequence: u64,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    #[schema(value_type = words::ActorKind)]
-    actor_kind: &'static str,
-    #[schema(required)]
-    user_id: Option<String>,
-    actor: String,
-    /// The personal token it was done with.
-    #[schema(required)]
-    token_id: Option<String>,
-    /// Where the request came from.
-    #[schema(required)]
-    address: Option<String>,
-    request_id: String,
-    /// What was done, such as `key.issue`.
-    action: String,
-    #[schema(required)]
-    organization_id: Option<String>,
-    #[schema(required)]
-    environment_id: Option<String>,
-    /// The ID or reference of what it was done to.
-    subject: String,
-    #[schema(value_type = Option<Object>, required)]
-    before: Option<Box<RawValue>>,
-    #[schema(value_type = Option<Object>, required)]
-    after: Option<Box<RawValue>>,
-    /// HMAC-SHA-256 of this entry and of the hash before it, under a key derived from the master key.
-    hash: String,
+responses! {
+    EntryResponse as AuditLogEntry {
+        /// Counts up from 1 without gaps.
+        sequence: u64,
+        at: Moment,
+        actor_kind: words::ActorKind,
+        user_id: Option<String>,
+        actor: String,
+        /// The personal token it was done with.
+        token_id: Option<String>,
+        /// Where the request came from.
+        address: Option<String>,
+        request_id: String,
+        /// What was done, such as `key.issue`.
+        action: String,
+        organization_id: Option<String>,
+        environment_id: Option<String>,
+        /// The ID or reference of what it was done to.
+        subject: String,
+        #[schema(value_type = Option<Object>, required)]
+        before: Option<Box<RawValue>>,
+        #[schema(value_type = Option<Object>, required)]
+        after: Option<Box<RawValue>>,
+        /// HMAC-SHA-256 of this entry and of the hash before it, under a key derived from the master key.
+        hash: String,
+    }
 }
 
 impl EntryResponse {
@@ -68,8 +49,8 @@ impl EntryResponse {
         let json = |text: Option<String>| text.and_then(|text| RawValue::from_string(text).ok());
         Self {
             sequence,
-            at: rfc3339(entry.at),
-            actor_kind: entry.actor.kind.as_str(),
+            at: Moment(entry.at),
+            actor_kind: entry.actor.kind.as_str().into(),
             user_id: entry.actor.kind.user().map(|id| id.to_string()),
             actor: entry.actor.name,
             token_id: entry.token.map(|id| id.to_string()),

@@ -1,19 +1,10 @@
 //! `POST /admin/v1/environments/<id>/providers/<name>/circuit`: an operator decides whether a provider gets new work.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tollgate_configuration::ForcedCircuit;
 use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::Operator,
-    reference::words,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::respond::{self, ApiResult},
-};
+use crate::prelude::*;
 
 #[derive(Deserialize, ToSchema)]
 #[schema(as = ForceCircuitRequest)]
@@ -24,15 +15,13 @@ pub(crate) struct CircuitBody<'a> {
     state: Raw<'a>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ForcedCircuit)]
-pub(crate) struct ForcedResponse {
-    provider: String,
-    #[schema(value_type = words::CircuitDecision)]
-    state: &'static str,
-    /// The version of the configuration that says so.
-    config_version: u64,
+responses! {
+    ForcedResponse as ForcedCircuit {
+        provider: String,
+        state: words::CircuitDecision,
+        /// The version of the configuration that says so.
+        config_version: u64,
+    }
 }
 
 pub(crate) async fn force(operator: Operator, body: Body) -> ApiResult {
@@ -55,7 +44,7 @@ pub(crate) async fn force(operator: Operator, body: Body) -> ApiResult {
     let engine = &operator.app.engine;
     let config_version = engine.force_circuit(environment, &provider, state, operator.origin.clone()).await?;
     let state = state.map_or("automatic", ForcedCircuit::as_str);
-    respond::ok(&ForcedResponse { provider, state, config_version })
+    respond::ok(&ForcedResponse { provider, state: state.into(), config_version })
 }
 
 /// What an operator decides.

@@ -3,57 +3,35 @@
 //! The document travels bare as `data`, so that what was read can be sent back; its version is the `ETag`, and an
 //! `If-Match` makes a change conditional on it.
 
-use axum::body::Body;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, header};
-use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use tollgate_configuration::ConfigWarning;
 use tollgate_engine::{ConfigDocument, ConfigureError, Configured, ports::ConfigVersionSummary};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::timestamp::rfc3339,
-    reference::scalars,
-    request::body,
-    response::{
-        error::{ApiError, Detail},
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConfigurationChange)]
-pub(crate) struct ReplacedResponse<'a> {
-    version: u64,
-    changed_by: &'a str,
-    /// What is allowed and probably not meant.
-    warnings: Vec<WarningResponse>,
-}
+responses! {
+    ReplacedResponse<'a> as ConfigurationChange {
+        version: u64,
+        changed_by: &'a str,
+        /// What is allowed and probably not meant.
+        warnings: Vec<WarningResponse>,
+    }
 
-/// A change that somebody else has to approve.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConfigurationProposal)]
-pub(crate) struct ProposedResponse<'a> {
-    approval_id: String,
-    proposed_by: &'a str,
-    /// What is allowed and probably not meant.
-    warnings: Vec<WarningResponse>,
-}
+    /// A change that somebody else has to approve.
+    ProposedResponse<'a> as ConfigurationProposal {
+        approval_id: String,
+        proposed_by: &'a str,
+        /// What is allowed and probably not meant.
+        warnings: Vec<WarningResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ConfigurationWarning)]
-pub(crate) struct WarningResponse {
-    path: String,
-    message: String,
+    WarningResponse as ConfigurationWarning {
+        path: String,
+        message: String,
+    }
 }
 
 impl From<ConfigWarning> for WarningResponse {
@@ -62,36 +40,31 @@ impl From<ConfigWarning> for WarningResponse {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CheckedConfiguration)]
-pub(crate) struct CheckedResponse {
-    /// The current version, which the document was checked against.
-    version: u64,
-    /// As it would be read back, secrets masked.
-    #[schema(value_type = Object)]
-    document: Value,
-    /// Where another secret would stand than now; masks need not tell, since two secrets can end alike.
-    replaced_secrets: Vec<String>,
-    /// What is allowed and probably not meant.
-    warnings: Vec<WarningResponse>,
-}
+responses! {
+    CheckedResponse as CheckedConfiguration {
+        /// The current version, which the document was checked against.
+        version: u64,
+        /// As it would be read back, secrets masked.
+        #[schema(value_type = Object)]
+        document: Value,
+        /// Where another secret would stand than now; masks need not tell, since two secrets can end alike.
+        replaced_secrets: Vec<String>,
+        /// What is allowed and probably not meant.
+        warnings: Vec<WarningResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConfigurationVersion)]
-pub(crate) struct VersionResponse {
-    version: u64,
-    changed_by: String,
-    #[schema(value_type = scalars::Moment)]
-    changed_at: String,
-    request_id: String,
+    VersionResponse as ConfigurationVersion {
+        version: u64,
+        changed_by: String,
+        changed_at: Moment,
+        request_id: String,
+    }
 }
 
 impl From<ConfigVersionSummary> for VersionResponse {
     fn from(summary: ConfigVersionSummary) -> Self {
         let ConfigVersionSummary { version, actor, request, at } = summary;
-        Self { version, changed_by: actor, changed_at: rfc3339(at), request_id: request }
+        Self { version, changed_by: actor, changed_at: Moment(at), request_id: request }
     }
 }
 

@@ -1,37 +1,19 @@
 //! `/admin/v1/applications/<id>/environments` and `/admin/v1/environments/<id>`.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tollgate_domain::tenant::{Environment, EnvironmentName};
 use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{json::text::JsonText, prelude::*};
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Environment)]
-pub(crate) struct EnvironmentResponse {
-    id: String,
-    application_id: String,
-    organization_id: String,
-    name: String,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
+responses! {
+    EnvironmentResponse as Environment {
+        id: String,
+        application_id: String,
+        organization_id: String,
+        name: String,
+        created_at: Moment,
+    }
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -49,7 +31,7 @@ impl From<Environment> for EnvironmentResponse {
             application_id: environment.application.to_string(),
             organization_id: environment.organization.to_string(),
             name: environment.name.to_string(),
-            created_at: rfc3339(environment.created_at),
+            created_at: Moment(environment.created_at),
         }
     }
 }

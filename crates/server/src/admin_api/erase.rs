@@ -1,25 +1,10 @@
 //! `POST /admin/v1/environments/<id>/erase`: removes a customer's personal data and keeps the books.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tollgate_engine::{CustomerName, EraseError};
 use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::{Operator, not_found_here},
-    client_api::caller::run_to_completion,
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
 const MAX_EXTERNAL_ID_LENGTH: usize = 160;
 
@@ -39,29 +24,24 @@ pub(crate) struct EraseBody<'a> {
     email: Raw<'a>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Erasure)]
-pub(crate) struct ErasureResponse {
-    /// Card payments whose personal data this call has erased.
-    card_payments: u64,
-    transfers: u64,
-    /// Customer tokens that were issued under an idempotency key and are forgotten.
-    customer_tokens: u64,
-    /// Payments that have not ended and keep their data until they have; it is erased by itself then. At most 100 are listed.
-    in_progress: Vec<String>,
-    /// The same, with the day each is expected to end.
-    remaining: Vec<RemainingResponse>,
-}
+responses! {
+    ErasureResponse as Erasure {
+        /// Card payments whose personal data this call has erased.
+        card_payments: u64,
+        transfers: u64,
+        /// Customer tokens that were issued under an idempotency key and are forgotten.
+        customer_tokens: u64,
+        /// Payments that have not ended and keep their data until they have; it is erased by itself then. At most 100 are listed.
+        in_progress: Vec<String>,
+        /// The same, with the day each is expected to end.
+        remaining: Vec<RemainingResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = RemainingData)]
-pub(crate) struct RemainingResponse {
-    service_reference: String,
-    /// As `YYYY-MM-DD`; null where only the provider can tell.
-    #[schema(required)]
-    ends_on: Option<String>,
+    RemainingResponse as RemainingData {
+        service_reference: String,
+        /// As `YYYY-MM-DD`; null where only the provider can tell.
+        ends_on: Option<String>,
+    }
 }
 
 pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {

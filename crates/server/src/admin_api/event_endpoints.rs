@@ -2,8 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 use tollgate_domain::{
     event::EventFilter,
@@ -20,23 +19,7 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{json::text::JsonText, prelude::*};
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;
 
@@ -48,41 +31,31 @@ const MAX_GRACE_SECONDS: u64 = 30 * 86_400;
 /// More names than there are events, in a list that is read whole.
 const MAX_NAMES: usize = 64;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EventEndpoint)]
-pub(crate) struct EndpointResponse {
-    id: String,
-    url: String,
-    #[schema(required)]
-    description: Option<String>,
-    #[schema(value_type = Vec<words::EventName>)]
-    events: Vec<&'static str>,
-    enabled: bool,
-    /// Why nothing is sent there, in words.
-    #[schema(required)]
-    disabled_reason: Option<String>,
-    /// Deliveries that failed since one last succeeded.
-    failures: u32,
-    /// Left alone until then because it did not answer.
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    rests_until: Option<String>,
-    /// When the secrets that were rotated away cease to sign, the latest first.
-    #[schema(value_type = Vec<scalars::Moment>)]
-    old_secrets_until: Vec<String>,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
-    #[schema(value_type = scalars::Moment)]
-    updated_at: String,
-}
+responses! {
+    EndpointResponse as EventEndpoint {
+        id: String,
+        url: String,
+        description: Option<String>,
+        events: Vec<words::EventName>,
+        enabled: bool,
+        /// Why nothing is sent there, in words.
+        disabled_reason: Option<String>,
+        /// Deliveries that failed since one last succeeded.
+        failures: u32,
+        /// Left alone until then because it did not answer.
+        rests_until: Option<Moment>,
+        /// When the secrets that were rotated away cease to sign, the latest first.
+        old_secrets_until: Vec<Moment>,
+        created_at: Moment,
+        updated_at: Moment,
+    }
 
-/// The one answer that shows a secret.
-#[derive(Serialize, ToSchema)]
-#[schema(as = NewEventEndpoint)]
-pub(crate) struct EndpointMadeResponse<'a> {
-    secret: &'a str,
-    #[serde(flatten)]
-    endpoint: EndpointResponse,
+    /// The one answer that shows a secret.
+    EndpointMadeResponse<'a> as NewEventEndpoint {
+        secret: &'a str,
+        #[serde(flatten)]
+        endpoint: EndpointResponse,
+    }
 }
 
 impl EndpointResponse {
@@ -95,14 +68,14 @@ impl EndpointResponse {
             id: endpoint.id.to_string(),
             url: endpoint.url.clone(),
             description: endpoint.description.clone(),
-            events: endpoint.filter.names(),
+            events: endpoint.filter.names().into_iter().map(Into::into).collect(),
             enabled: endpoint.disabled.is_none(),
             disabled_reason: endpoint.disabled.clone(),
             failures: endpoint.failures,
-            rests_until: endpoint.rests_until.filter(|until| *until > now).map(rfc3339),
-            old_secrets_until: ends.into_iter().map(rfc3339).collect(),
-            created_at: rfc3339(endpoint.created_at),
-            updated_at: rfc3339(endpoint.updated_at),
+            rests_until: endpoint.rests_until.filter(|until| *until > now).map(Moment),
+            old_secrets_until: ends.into_iter().map(Moment).collect(),
+            created_at: Moment(endpoint.created_at),
+            updated_at: Moment(endpoint.updated_at),
         }
     }
 }
@@ -159,10 +132,10 @@ pub(crate) struct RotateBody<'a> {
     grace_seconds: Raw<'a>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = EventEndpointRemoved)]
-pub(crate) struct RemovedResponse {
-    removed: bool,
+responses! {
+    RemovedResponse as EventEndpointRemoved {
+        removed: bool,
+    }
 }
 
 pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {

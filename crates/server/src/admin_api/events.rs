@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tollgate_domain::{
     Timestamp,
     event::EventKind,
@@ -17,23 +16,10 @@ use tracing::info;
 use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{
-        deliveries::DeliveryResponse,
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        event_bodies::{self, EventBody},
-        respond::{self, ApiResult},
-    },
+    admin_api::deliveries::DeliveryResponse,
+    json::text::JsonText,
+    prelude::*,
+    response::event_bodies::{self, EventBody},
 };
 
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
@@ -42,51 +28,43 @@ const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, 
                          transfer.notification_of_change, approval.required, provider.circuit_opened, provider.circuit_closed, \
                          audit_log.head";
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Event)]
-pub(crate) struct EventResponse {
-    id: String,
-    #[schema(value_type = words::EventKind)]
-    r#type: &'static str,
-    /// The payment; null for an event about a provider, the configuration or the audit log.
-    #[schema(required)]
-    service_reference: Option<String>,
-    #[schema(value_type = scalars::Moment)]
-    timestamp: String,
+responses! {
+    EventResponse as Event {
+        id: String,
+        r#type: words::EventKind,
+        /// The payment; null for an event about a provider, the configuration or the audit log.
+        service_reference: Option<String>,
+        timestamp: Moment,
+    }
 }
 
 impl EventResponse {
     fn of(event: &Event) -> Self {
         Self {
             id: event.id.to_string(),
-            r#type: event.kind.as_str(),
+            r#type: event.kind.as_str().into(),
             service_reference: event.reference.map(|reference| reference.to_string()),
-            timestamp: rfc3339(event.at),
+            timestamp: Moment(event.at),
         }
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = EventWithDeliveries)]
-pub(crate) struct EventDetail<'a> {
-    #[serde(flatten)]
-    event: EventResponse,
-    /// What receivers get, word for word.
-    body: EventBody<'a>,
-    deliveries: Vec<DeliveryResponse>,
-}
+responses! {
+    EventDetail<'a> as EventWithDeliveries {
+        #[serde(flatten)]
+        event: EventResponse,
+        /// What receivers get, word for word.
+        body: EventBody<'a>,
+        deliveries: Vec<DeliveryResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EventsResent)]
-pub(crate) struct ResentResponse {
-    /// How many deliveries wait again.
-    deliveries: u32,
-    has_more: bool,
-    /// The last event that is sent again: send it as `after`, with the rest as it was, to go on behind it.
-    #[schema(required)]
-    next_after: Option<String>,
+    ResentResponse as EventsResent {
+        /// How many deliveries wait again.
+        deliveries: u32,
+        has_more: bool,
+        /// The last event that is sent again: send it as `after`, with the rest as it was, to go on behind it.
+        next_after: Option<String>,
+    }
 }
 
 impl From<ResentEvents> for ResentResponse {

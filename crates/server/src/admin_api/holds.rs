@@ -1,16 +1,8 @@
 //! `POST /admin/v1/environments/<id>/transactions/<reference>/capture` and `/void`: an operator captures or voids a payment.
 
-use std::sync::Arc;
-
-use axum::body::Body;
 use tollgate_domain::{ServiceReference, hold::HoldActionKind};
 
-use crate::{
-    admin_api::operator::{Operator, not_found_here},
-    client_api::{caller::run_to_completion, holds},
-    request::body,
-    response::respond::ApiResult,
-};
+use crate::{client_api::holds, prelude::*};
 
 pub(crate) async fn capture(operator: Operator, body: Body) -> ApiResult {
     change(operator, body, HoldActionKind::Capture).await

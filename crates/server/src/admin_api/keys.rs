@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use tollgate_domain::{
     Timestamp,
@@ -15,23 +14,7 @@ use tollgate_domain::{
 use tollgate_engine::{KeyError, KeyRequest, NewKey, RotationRequest, ports::KeyChange};
 use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{json::text::JsonText, prelude::*};
 
 /// A day, in which every instance of the caller's backend can be given the new key.
 const DEFAULT_GRACE_SECONDS: u64 = 86_400;
@@ -41,66 +24,50 @@ const MAX_RANGES: usize = 50;
 
 type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Key)]
-pub(crate) struct KeyResponse {
-    id: String,
-    #[schema(value_type = words::KeyKind)]
-    kind: &'static str,
-    #[schema(required)]
-    name: Option<String>,
-    /// The only endpoints it may call; null for every one that its kind opens.
-    #[schema(value_type = Option<Vec<words::KeyEndpoint>>, required)]
-    allowed_endpoints: Option<Vec<&'static str>>,
-    /// The only addresses it may be used from; null for any.
-    #[schema(required)]
-    allowed_ip_ranges: Option<Vec<String>>,
-    #[schema(value_type = words::KeyStatus)]
-    status: &'static str,
-    last_four: String,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    expires_at: Option<String>,
-    /// To the minute, and written a moment later.
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    last_used_at: Option<String>,
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    revoked_at: Option<String>,
-    #[schema(required)]
-    replaced_by: Option<String>,
-    /// Who did what to it, the oldest first. Keys issued by release 0.1.0 have no entry for that.
-    changes: Vec<KeyChangeResponse>,
-}
+responses! {
+    KeyResponse as Key {
+        id: String,
+        kind: words::KeyKind,
+        name: Option<String>,
+        /// The only endpoints it may call; null for every one that its kind opens.
+        allowed_endpoints: Option<Vec<words::KeyEndpoint>>,
+        /// The only addresses it may be used from; null for any.
+        allowed_ip_ranges: Option<Vec<String>>,
+        status: words::KeyStatus,
+        last_four: String,
+        created_at: Moment,
+        expires_at: Option<Moment>,
+        /// To the minute, and written a moment later.
+        last_used_at: Option<Moment>,
+        revoked_at: Option<Moment>,
+        replaced_by: Option<String>,
+        /// Who did what to it, the oldest first. Keys issued by release 0.1.0 have no entry for that.
+        changes: Vec<KeyChangeResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = KeyChange)]
-pub(crate) struct KeyChangeResponse {
-    #[schema(value_type = words::KeyAction)]
-    action: &'static str,
-    /// As they name themselves.
-    by: String,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    request_id: String,
+    KeyChangeResponse as KeyChange {
+        action: words::KeyAction,
+        /// As they name themselves.
+        by: String,
+        at: Moment,
+        request_id: String,
+    }
 }
 
 impl KeyChangeResponse {
     fn of(change: &KeyChange) -> Self {
         let (by, request_id) = (change.actor.clone(), change.request.clone());
-        Self { action: change.action.as_str(), by, at: rfc3339(change.at), request_id }
+        Self { action: change.action.as_str().into(), by, at: Moment(change.at), request_id }
     }
 }
 
-/// The one answer that shows a key.
-#[derive(Serialize, ToSchema)]
-#[schema(as = NewKey)]
-pub(crate) struct NewKeyResponse<'a> {
-    key: &'a str,
-    #[serde(flatten)]
-    record: KeyResponse,
+responses! {
+    /// The one answer that shows a key.
+    NewKeyResponse<'a> as NewKey {
+        key: &'a str,
+        #[serde(flatten)]
+        record: KeyResponse,
+    }
 }
 
 impl KeyResponse {
@@ -115,16 +82,16 @@ impl KeyResponse {
         let addresses = record.scope.addresses.as_ref();
         Self {
             id: record.id.to_string(),
-            kind: record.kind.as_str(),
+            kind: record.kind.as_str().into(),
             name: record.name.clone(),
-            allowed_endpoints: endpoints.map(|list| list.iter().map(|endpoint| endpoint.as_str()).collect()),
+            allowed_endpoints: endpoints.map(|list| list.iter().map(|it| (*it).into()).collect()),
             allowed_ip_ranges: addresses.map(|list| list.iter().map(ToString::to_string).collect()),
-            status,
+            status: status.into(),
             last_four: record.last_four.clone(),
-            created_at: rfc3339(record.created_at),
-            expires_at: record.expires_at.map(rfc3339),
-            last_used_at: record.last_used_at.map(rfc3339),
-            revoked_at: record.revoked_at.map(rfc3339),
+            created_at: Moment(record.created_at),
+            expires_at: record.expires_at.map(Moment),
+            last_used_at: record.last_used_at.map(Moment),
+            revoked_at: record.revoked_at.map(Moment),
             replaced_by: record.replaced_by.map(|id| id.to_string()),
             changes: changes.map(KeyChangeResponse::of).collect(),
         }

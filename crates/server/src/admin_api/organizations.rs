@@ -1,28 +1,11 @@
 //! `/admin/v1/organizations`.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tollgate_domain::tenant::Organization;
 use tollgate_engine::TenantError;
 use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::timestamp::rfc3339,
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
 const MAX_NAME_LENGTH: usize = 120;
 
@@ -36,20 +19,18 @@ pub(crate) struct NameBody<'a> {
     name: Raw<'a>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Organization)]
-pub(crate) struct OrganizationResponse {
-    id: String,
-    name: String,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
+responses! {
+    OrganizationResponse as Organization {
+        id: String,
+        name: String,
+        created_at: Moment,
+    }
 }
 
 impl From<Organization> for OrganizationResponse {
     fn from(organization: Organization) -> Self {
         let Organization { id, name, created_at } = organization;
-        Self { id: id.to_string(), name, created_at: rfc3339(created_at) }
+        Self { id: id.to_string(), name, created_at: Moment(created_at) }
     }
 }
 

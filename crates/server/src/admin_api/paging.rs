@@ -6,8 +6,6 @@ use tollgate_engine::ports::Page;
 
 use crate::{admin_api::operator::Operator, request::location::Limit, response::error::ApiError};
 
-pub(crate) use crate::response::list::ListResponse;
-
 impl Operator {
     /// The slice asked for.
     pub(crate) fn page<Id: FromStr>(&self) -> Result<(Page<Id>, Limit), ApiError> {

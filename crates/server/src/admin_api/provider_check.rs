@@ -1,23 +1,10 @@
 //! `POST /admin/v1/environments/<id>/providers/<name>/test`: a provider's configuration, checked at the provider.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tollgate_engine::{ProviderCheckError, ports::ProviderCheck};
 use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::{Operator, not_found_here},
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{json::text::JsonText, prelude::*};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -29,29 +16,24 @@ pub(crate) struct TestBody<'a> {
     register_webhook: Raw<'a>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ProviderTest)]
-pub(crate) struct TestResponse {
-    /// Whether every check passed.
-    ok: bool,
-    /// The version of the configuration that was checked.
-    config_version: u64,
-    #[schema(value_type = scalars::Moment)]
-    checked_at: String,
-    checks: Vec<CheckResponse>,
-}
+responses! {
+    TestResponse as ProviderTest {
+        /// Whether every check passed.
+        ok: bool,
+        /// The version of the configuration that was checked.
+        config_version: u64,
+        checked_at: Moment,
+        checks: Vec<CheckResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ProviderTestCheck)]
-pub(crate) struct CheckResponse {
-    /// Such as `credentials`, `mode`, `account`, `webhook_events`, `clock`.
-    name: String,
-    ok: bool,
-    message: String,
-    /// What to do; null where the check passed.
-    #[schema(required)]
-    hint: Option<String>,
+    CheckResponse as ProviderTestCheck {
+        /// Such as `credentials`, `mode`, `account`, `webhook_events`, `clock`.
+        name: String,
+        ok: bool,
+        message: String,
+        /// What to do; null where the check passed.
+        hint: Option<String>,
+    }
 }
 
 impl From<ProviderCheck> for CheckResponse {
@@ -71,7 +53,7 @@ pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {
     respond::ok(&TestResponse {
         ok: checked.is_ok(),
         config_version: checked.config_version,
-        checked_at: rfc3339(checked.at),
+        checked_at: Moment(checked.at),
         checks: checked.checks.into_iter().map(CheckResponse::from).collect(),
     })
 }

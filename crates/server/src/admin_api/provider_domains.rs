@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use tollgate_engine::{Audited, RegisterDomainError, ports::RegisteredDomain};
 use tracing::info;
@@ -12,19 +11,7 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::{
-    admin_api::operator::Operator,
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::{ApiError, not_found_here},
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
 const MAX_DOMAIN_LENGTH: usize = 253;
 const DOMAIN_RULE: &str = "must be a host name such as `shop.example.com`, without scheme, port or path";
@@ -53,25 +40,22 @@ pub(crate) struct DomainBody<'a> {
     domain: Raw<'a>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ProviderDomain)]
-pub(crate) struct DomainResponse {
-    /// The provider's ID of the registration.
-    id: String,
-    domain: String,
-    wallets: Vec<WalletResponse>,
-}
+responses! {
+    DomainResponse as ProviderDomain {
+        /// The provider's ID of the registration.
+        id: String,
+        domain: String,
+        wallets: Vec<WalletResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ProviderDomainWallet)]
-pub(crate) struct WalletResponse {
-    /// Such as `apple_pay` or `google_pay`.
-    name: String,
-    /// Whether the provider's component shows it on this domain.
-    active: bool,
-    /// Why not, in the provider's words.
-    #[schema(required)]
-    problem: Option<String>,
+    WalletResponse as ProviderDomainWallet {
+        /// Such as `apple_pay` or `google_pay`.
+        name: String,
+        /// Whether the provider's component shows it on this domain.
+        active: bool,
+        /// Why not, in the provider's words.
+        problem: Option<String>,
+    }
 }
 
 impl DomainResponse {

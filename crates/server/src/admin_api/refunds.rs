@@ -1,16 +1,8 @@
 //! `POST /admin/v1/environments/<id>/transactions/<reference>/refunds`: an operator refunds a payment.
 
-use std::sync::Arc;
-
-use axum::body::Body;
 use tollgate_domain::ServiceReference;
 
-use crate::{
-    admin_api::operator::{Operator, not_found_here},
-    client_api::{caller::run_to_completion, refunds},
-    request::body,
-    response::respond::ApiResult,
-};
+use crate::{client_api::refunds, prelude::*};
 
 pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;

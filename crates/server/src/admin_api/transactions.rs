@@ -1,18 +1,11 @@
 //! `GET /admin/v1/environments/<id>/transactions`: an environment's transactions, newest first.
 
-use axum::{body::Body, response::Response};
+use axum::response::Response;
 use http::{HeaderValue, header};
 use tollgate_domain::id::TransactionId;
 use tollgate_engine::{Audited, FoundPayment, PaymentSearch, ports::TransactionFilter};
 
-use crate::{
-    admin_api::{operator::Operator, paging::ListResponse},
-    client_api::transactions::filter,
-    response::{
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-    },
-};
+use crate::{client_api::transactions::filter, prelude::*, response::transaction::TransactionResponse};
 
 /// `GET …/payments.csv`: the same as a table for a spreadsheet, with those that nobody has paid if `search` finds them.
 pub(crate) async fn export(operator: Operator) -> ApiResult {

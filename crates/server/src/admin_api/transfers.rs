@@ -1,8 +1,5 @@
 //! Transfers for operators: one with its whole timeline, and those that wait.
 
-use std::sync::Arc;
-
-use serde::Serialize;
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
     ServiceReference,
@@ -10,65 +7,51 @@ use tollgate_domain::{
     id::{EnvironmentId, TransferId},
 };
 use tollgate_engine::{CorrectedAccount, ports::Transfer};
-use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
         exceptions::ExceptionResponse,
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
         timeline,
         wallets::{self, PostingResponse},
     },
-    client_api::{caller::run_to_completion, transfer_cancel},
+    client_api::transfer_cancel,
+    prelude::*,
     response::{
-        respond::{self, ApiResult},
         transaction::TransactionResponse,
         transfer::{TransferDetail, TransferProgressResponse},
     },
 };
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TransferSummary {
-    transaction: TransactionResponse,
-    transfer: TransferDetail,
-    #[serde(flatten)]
-    progress: TransferProgressResponse,
-}
+responses! {
+    TransferSummary as TransferSummary {
+        transaction: TransactionResponse,
+        transfer: TransferDetail,
+        #[serde(flatten)]
+        progress: TransferProgressResponse,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = TransferWithTimeline)]
-pub(crate) struct TransferRead {
-    service_reference: String,
-    #[serde(flatten)]
-    summary: TransferSummary,
-    exceptions: Vec<ExceptionResponse>,
-    timeline: Vec<timeline::LineResponse>,
-    /// What it did to the wallet, oldest first.
-    postings: Vec<PostingResponse>,
-}
+    TransferRead as TransferWithTimeline {
+        service_reference: String,
+        #[serde(flatten)]
+        summary: TransferSummary,
+        exceptions: Vec<ExceptionResponse>,
+        timeline: Vec<timeline::LineResponse>,
+        /// What it did to the wallet, oldest first.
+        postings: Vec<PostingResponse>,
+    }
 
-/// Corrected accounts, whole.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = RevealedCorrections)]
-pub(crate) struct RevealedResponse {
-    service_reference: String,
-    corrections: Vec<CorrectedAccountResponse>,
-}
+    /// Corrected accounts, whole.
+    RevealedResponse as RevealedCorrections {
+        service_reference: String,
+        corrections: Vec<CorrectedAccountResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CorrectedAccount)]
-pub(crate) struct CorrectedAccountResponse {
-    account_number: String,
-    #[schema(required)]
-    routing_number: Option<String>,
-    /// What was wrong, in the provider's word.
-    #[schema(required)]
-    change_code: Option<String>,
+    CorrectedAccountResponse as CorrectedAccount {
+        account_number: String,
+        routing_number: Option<String>,
+        /// What was wrong, in the provider's word.
+        change_code: Option<String>,
+    }
 }
 
 impl CorrectedAccountResponse {

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer};
 use tollgate_domain::{
     Timestamp,
     id::OrganizationId,
@@ -12,23 +11,7 @@ use tollgate_domain::{
 use tollgate_engine::{NewUser, UserChange, UserError, ports::UserState};
 use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::{ApiError, Detail},
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{json::text::JsonText, prelude::*};
 
 const MAX_NAME_LENGTH: usize = 120;
 const MAX_ORGANIZATIONS: usize = 100;
@@ -37,71 +20,52 @@ const MAX_LIFETIME_SECONDS: u64 = 366 * 86_400;
 
 type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = User)]
-pub(crate) struct UserResponse {
-    id: String,
-    name: String,
-    email: String,
-    #[schema(value_type = words::Role)]
-    role: &'static str,
-    /// The only organizations the role holds in; null for all of them.
-    #[schema(required)]
-    organizations: Option<Vec<String>>,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
-    /// From then on none of their tokens is valid.
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    removed_at: Option<String>,
-    /// To the minute; also by their tokens and sessions.
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    last_used_at: Option<String>,
-    /// Whether single sign-on has bound them to an account of the issuer.
-    single_sign_on: bool,
-    /// Those that are not revoked.
-    tokens: Vec<UserTokenResponse>,
-}
+responses! {
+    UserResponse as User {
+        id: String,
+        name: String,
+        email: String,
+        role: words::Role,
+        /// The only organizations the role holds in; null for all of them.
+        organizations: Option<Vec<String>>,
+        created_at: Moment,
+        /// From then on none of their tokens is valid.
+        removed_at: Option<Moment>,
+        /// To the minute; also by their tokens and sessions.
+        last_used_at: Option<Moment>,
+        /// Whether single sign-on has bound them to an account of the issuer.
+        single_sign_on: bool,
+        /// Those that are not revoked.
+        tokens: Vec<UserTokenResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = UserToken)]
-pub(crate) struct UserTokenResponse {
-    id: String,
-    name: String,
-    last_four: String,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
-    #[schema(value_type = scalars::Moment)]
-    expires_at: String,
-    expired: bool,
-    /// To the minute.
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    last_used_at: Option<String>,
-}
+    UserTokenResponse as UserToken {
+        id: String,
+        name: String,
+        last_four: String,
+        created_at: Moment,
+        expires_at: Moment,
+        expired: bool,
+        /// To the minute.
+        last_used_at: Option<Moment>,
+    }
 
-/// Whose token this is.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Account)]
-pub(crate) struct AccountResponse {
-    /// Null for the admin token, which belongs to no user.
-    #[schema(required)]
-    user: Option<UserResponse>,
-}
+    /// Whose token this is.
+    AccountResponse as Account {
+        /// Null for the admin token, which belongs to no user.
+        user: Option<UserResponse>,
+    }
 
-/// The one answer that shows a token.
-#[derive(Serialize, ToSchema)]
-#[schema(as = NewUserToken)]
-pub(crate) struct NewTokenResponse<'a> {
-    token: &'a str,
-    #[serde(flatten)]
-    record: UserTokenResponse,
-}
+    /// The one answer that shows a token.
+    NewTokenResponse<'a> as NewUserToken {
+        token: &'a str,
+        #[serde(flatten)]
+        record: UserTokenResponse,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = RevokedUserToken)]
-pub(crate) struct RevokedResponse {
-    id: String,
+    RevokedResponse as RevokedUserToken {
+        id: String,
+    }
 }
 
 impl UserResponse {
@@ -112,11 +76,11 @@ impl UserResponse {
             id: user.id.to_string(),
             name: user.name,
             email: user.email,
-            role: user.access.role.as_str(),
+            role: user.access.role.as_str().into(),
             organizations: organizations.map(|ids| ids.iter().map(ToString::to_string).collect()),
-            created_at: rfc3339(user.created_at),
-            removed_at: user.removed_at.map(rfc3339),
-            last_used_at: user.last_used_at.map(rfc3339),
+            created_at: Moment(user.created_at),
+            removed_at: user.removed_at.map(Moment),
+            last_used_at: user.last_used_at.map(Moment),
             single_sign_on: user.subject.is_some(),
             tokens: tokens.into_iter().map(|token| UserTokenResponse::of(token, now)).collect(),
         }
@@ -129,10 +93,10 @@ impl UserTokenResponse {
             id: token.id.to_string(),
             name: token.name,
             last_four: token.last_four,
-            created_at: rfc3339(token.created_at),
-            expires_at: rfc3339(token.expires_at),
+            created_at: Moment(token.created_at),
+            expires_at: Moment(token.expires_at),
             expired: now >= token.expires_at,
-            last_used_at: token.last_used_at.map(rfc3339),
+            last_used_at: token.last_used_at.map(Moment),
         }
     }
 }

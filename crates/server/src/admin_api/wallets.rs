@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tollgate_domain::{
     Currency, Minor,
     id::PostingId,
@@ -12,24 +11,7 @@ use tollgate_domain::{
 use tollgate_engine::{MoveError, MoveOrder, MoveOutcome, ports::LedgerLine};
 use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{minor::digits, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-        transaction::TransferApprovalResponse,
-    },
-};
+use crate::{prelude::*, response::transaction::TransferApprovalResponse};
 
 const MAX_REFERENCE_LENGTH: usize = 160;
 
@@ -59,86 +41,58 @@ pub(crate) struct MoveBody<'a> {
     reference: Raw<'a>,
 }
 
-/// What a wallet holds.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Wallet)]
-pub(crate) struct WalletResponse {
-    #[schema(value_type = scalars::CurrencyCode)]
-    currency: String,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    available_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    reserved_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    settled_out_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    platform_fees_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    organization_fees_minor: Minor,
-}
+responses! {
+    /// What a wallet holds.
+    WalletResponse as Wallet {
+        currency: CurrencyCode,
+        available_minor: MinorUnits,
+        reserved_minor: MinorUnits,
+        settled_out_minor: MinorUnits,
+        platform_fees_minor: MinorUnits,
+        organization_fees_minor: MinorUnits,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = WalletMovement)]
-pub(crate) struct MovedResponse {
-    posting_id: String,
-    replayed: bool,
-    #[serde(flatten)]
-    wallet: WalletResponse,
-}
+    MovedResponse as WalletMovement {
+        posting_id: String,
+        replayed: bool,
+        #[serde(flatten)]
+        wallet: WalletResponse,
+    }
 
-/// A movement that others have to approve, or have denied. Nothing was moved.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = WalletMovementRequested)]
-pub(crate) struct MovementWaitsResponse<'a> {
-    approval_id: String,
-    approval: TransferApprovalResponse,
-    requested_by: &'a str,
-    replayed: bool,
-}
+    /// A movement that others have to approve, or have denied. Nothing was moved.
+    MovementWaitsResponse<'a> as WalletMovementRequested {
+        approval_id: String,
+        approval: TransferApprovalResponse,
+        requested_by: &'a str,
+        replayed: bool,
+    }
 
-/// A posting with its balanced entries.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = LedgerPosting)]
-pub(crate) struct PostingResponse {
-    posting_id: String,
-    #[schema(value_type = words::PostingCause)]
-    cause: &'static str,
-    reference: String,
-    actor: String,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    entries: Vec<EntryResponse>,
-}
+    /// A posting with its balanced entries.
+    PostingResponse as LedgerPosting {
+        posting_id: String,
+        cause: words::PostingCause,
+        reference: String,
+        actor: String,
+        at: Moment,
+        entries: Vec<EntryResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = LedgerEntry)]
-pub(crate) struct EntryResponse {
-    #[schema(value_type = words::LedgerAccount)]
-    account: &'static str,
-    /// Signed: negative was taken from the account.
-    #[schema(value_type = scalars::SignedMinorUnits)]
-    amount_minor: String,
+    EntryResponse as LedgerEntry {
+        account: words::LedgerAccount,
+        /// Signed: negative was taken from the account.
+        amount_minor: SignedMinorUnits,
+    }
 }
 
 impl WalletResponse {
     fn of(currency: Currency, balances: &Balances) -> Self {
         Self {
-            currency: currency.to_string(),
-            available_minor: balances.available,
-            reserved_minor: balances.reserved,
-            settled_out_minor: balances.settled_out,
-            platform_fees_minor: balances.platform_fees,
-            organization_fees_minor: balances.organization_fees,
+            currency: currency.into(),
+            available_minor: balances.available.into(),
+            reserved_minor: balances.reserved.into(),
+            settled_out_minor: balances.settled_out.into(),
+            platform_fees_minor: balances.platform_fees.into(),
+            organization_fees_minor: balances.organization_fees.into(),
         }
     }
 }
@@ -221,15 +175,15 @@ pub(crate) fn postings(lines: &[LedgerLine]) -> Vec<PostingResponse> {
 fn posting(lines: &[LedgerLine]) -> Option<PostingResponse> {
     let first = lines.first()?;
     let entries = lines.iter().map(|line| EntryResponse {
-        account: line.account.as_str(),
-        amount_minor: line.amount_minor.to_string(),
+        account: line.account.as_str().into(),
+        amount_minor: line.amount_minor.into(),
     });
     Some(PostingResponse {
         posting_id: first.posting.to_string(),
-        cause: first.cause.as_str(),
+        cause: first.cause.as_str().into(),
         reference: first.reference.clone(),
         actor: first.actor.clone(),
-        at: rfc3339(first.at),
+        at: Moment(first.at),
         entries: entries.collect(),
     })
 }

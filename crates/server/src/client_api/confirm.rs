@@ -1,9 +1,8 @@
 //! `POST /client/v1/payments/component/<reference>/confirm`: the caller's backend says the browser is done.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use tollgate_engine::{
     ConfirmBody, ConfirmError, Confirmed,
@@ -15,23 +14,7 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::{
-    client_api::{
-        caller::{Backend, run_to_completion},
-        payments::no_such_payment,
-    },
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-    },
-};
+use crate::{client_api::payments::no_such_payment, prelude::*, response::transaction::TransactionResponse};
 
 /// Longer than any provider's tokens.
 const MAX_TOKEN_LENGTH: usize = 4_096;
@@ -91,11 +74,11 @@ impl ToSchema for Fields<'_> {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = Confirmation)]
-pub(crate) struct ConfirmResponse {
-    pub(crate) transaction: TransactionResponse,
-    pub(crate) replayed: bool,
+responses! {
+    ConfirmResponse as Confirmation {
+        pub(crate) transaction: TransactionResponse,
+        pub(crate) replayed: bool,
+    }
 }
 
 pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {

@@ -1,28 +1,13 @@
 //! `POST /client/v1/ach/customer-tokens`: who a transfer will be for, sealed.
 
-use axum::body::Body;
 use http::HeaderMap;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tollgate_domain::customer::Customer;
 use tollgate_engine::{IssueTokenError, ports::StoreError};
 use tollgate_vault::SealError;
 use utoipa::ToSchema;
 
-use crate::{
-    client_api::caller::Payer,
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-        idempotency_key,
-        metadata_field::{self, metadata_text},
-    },
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{json::text::JsonText, prelude::*};
 
 const MAX_ID_LENGTH: usize = 160;
 const MAX_NAME_LENGTH: usize = 80;
@@ -55,15 +40,12 @@ pub(crate) struct TokenBody<'a> {
     metadata: Raw<'a>,
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CustomerToken)]
-pub(crate) struct TokenResponse {
-    customer_token: String,
-    #[schema(value_type = words::TokenType)]
-    token_type: &'static str,
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    expires_at: Option<String>,
+responses! {
+    TokenResponse as CustomerToken {
+        customer_token: String,
+        token_type: words::TokenType,
+        expires_at: Option<Moment>,
+    }
 }
 
 pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
@@ -76,8 +58,8 @@ pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
     };
     let answer = TokenResponse {
         customer_token: issued.token,
-        token_type: "JWE",
-        expires_at: issued.expires_at.map(rfc3339),
+        token_type: "JWE".into(),
+        expires_at: issued.expires_at.map(Moment),
     };
     if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
 }

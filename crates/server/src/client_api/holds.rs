@@ -1,8 +1,7 @@
 //! `POST /client/v1/transactions/<reference>/capture` and `/void`: what is held is taken or released.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use axum::body::Body;
 use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::hold::HoldActionKind;
@@ -13,23 +12,9 @@ use tollgate_engine::{
 use utoipa::ToSchema;
 
 use crate::{
-    client_api::{
-        caller::{Backend, Caller, run_to_completion},
-        confirm::ConfirmResponse,
-        payments::no_such_payment,
-    },
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-        idempotency_key,
-    },
-    response::{
-        error::{ApiError, Detail},
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-    },
+    client_api::{confirm::ConfirmResponse, payments::no_such_payment},
+    prelude::*,
+    response::transaction::TransactionResponse,
 };
 
 #[derive(Deserialize, ToSchema)]

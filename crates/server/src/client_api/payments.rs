@@ -1,23 +1,9 @@
 //! `POST /client/v1/payments`: a hosted checkout. `GET /client/v1/payments/<reference>`: a preparation read back.
 
-use std::sync::Arc;
-
-use axum::body::Body;
 use tollgate_domain::{Flow, ServiceReference};
 use tollgate_engine::ReadError;
 
-use crate::{
-    client_api::{
-        caller::{Backend, Caller, Preparer, run_to_completion},
-        prepare_body,
-    },
-    request::{body, call_notes},
-    response::{
-        error::ApiError,
-        payment as payment_response,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{client_api::prepare_body, prelude::*, response::payment as payment_response};
 
 /// A hosted checkout.
 pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> ApiResult {

@@ -12,18 +12,7 @@ use tollgate_engine::{
 };
 use utoipa::ToSchema;
 
-use crate::{
-    json::text::JsonText,
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-        idempotency_key,
-        metadata_field::{self, metadata_text},
-        unknown_fields,
-    },
-    response::error::{ApiError, Detail},
-};
+use crate::{json::text::JsonText, prelude::*, request::unknown_fields};
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;
 const MAX_NAME_LENGTH: usize = 160;

@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use axum::{
     BoxError, Extension,
-    body::Body,
     extract::{Request, State},
 };
 use bytes::Bytes;
@@ -24,20 +23,14 @@ use crate::{
         writer as json_writer,
         writer::{ObjectWriter, field},
     },
-    reference::{scalars, words},
+    prelude::*,
     request::{
         auth::{Access, authenticate},
-        body,
         call_notes::{self, CallNotes},
         context::RequestContext,
-        fields::{self, FieldErrors, Raw},
         metadata_field::{MetadataField, metadata},
     },
-    response::{
-        error::ApiError,
-        payment::RoutingResponse,
-        respond::{self, ApiResult},
-    },
+    response::payment::RoutingResponse,
 };
 
 /// The route. The edge takes the shorter way to [`answer`].

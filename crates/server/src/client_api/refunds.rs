@@ -1,8 +1,5 @@
 //! `POST` and `GET /client/v1/transactions/<reference>/refunds`, `GET /client/v1/refunds/<refund>`.
 
-use std::sync::Arc;
-
-use axum::body::Body;
 use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::{
@@ -14,24 +11,9 @@ use tollgate_engine::{Origin, RefundCreated, RefundError, RefundRequest, ports::
 use utoipa::ToSchema;
 
 use crate::{
-    client_api::{
-        caller::{Backend, run_to_completion},
-        payments::{from_read_error, no_such_payment},
-    },
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-        idempotency_key,
-        metadata_field::{self, metadata_text},
-    },
-    response::{
-        error::{ApiError, Detail},
-        error_code::ErrorCode,
-        list::ListResponse,
-        refund::{self, RefundCreatedResponse, RefundResponse},
-        respond::{self, ApiResult},
-    },
+    client_api::payments::{from_read_error, no_such_payment},
+    prelude::*,
+    response::refund::{self, RefundCreatedResponse, RefundResponse},
 };
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;

@@ -1,29 +1,10 @@
 //! `POST /client/v1/payments/component/<reference>/switch`: a declined component makes way for one at the next provider.
 
-use std::sync::Arc;
-
-use axum::body::Body;
 use serde::Deserialize;
 use tollgate_engine::{SwitchError, ports::StoreError};
 use utoipa::ToSchema;
 
-use crate::{
-    client_api::{
-        caller::{Backend, run_to_completion},
-        payments::no_such_payment,
-    },
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        payment as payment_response,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{client_api::payments::no_such_payment, prelude::*, response::payment as payment_response};
 
 /// Longer than any provider's name in a configuration.
 const MAX_PROVIDER_LENGTH: usize = 160;

@@ -1,36 +1,25 @@
 //! `GET /client/v1/transactions` and `GET /client/v1/transactions/<reference>`.
 
-use serde::Serialize;
 use tollgate_domain::{PaymentMethod, ServiceReference, id::EnvironmentId, transaction::Status};
 use tollgate_engine::{Engine, ReadError, ports::TransactionFilter};
-use utoipa::ToSchema;
 
 use crate::{
-    client_api::{
-        caller::Backend,
-        payments::{from_read_error, no_such_payment},
-    },
+    client_api::payments::{from_read_error, no_such_payment},
+    prelude::*,
     request::location::QueryReader,
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        list::ListResponse,
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-        transfer::TransferDetail,
-    },
+    response::{transaction::TransactionResponse, transfer::TransferDetail},
 };
 
-/// A transaction that is read back.
-#[derive(Serialize, ToSchema)]
-#[schema(as = TransactionRead)]
-pub(crate) struct TransactionReadResponse {
-    #[serde(flatten)]
-    transaction: TransactionResponse,
-    /// What a bank transfer has beyond its transaction; left out for card payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    transfer: Option<TransferDetail>,
+responses! {
+    /// A transaction that is read back.
+    TransactionReadResponse as TransactionRead {
+        #[serde(flatten)]
+        transaction: TransactionResponse,
+        /// What a bank transfer has beyond its transaction; left out for card payments.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        transfer: Option<TransferDetail>,
+    }
 }
 
 pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {

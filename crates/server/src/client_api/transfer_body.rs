@@ -12,14 +12,8 @@ use utoipa::ToSchema;
 
 use crate::{
     json::{compact::compact, text::JsonText},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw, SECRET_KEY_RULE},
-        idempotency_key,
-        metadata_field::{self, metadata_text},
-    },
-    response::error::ApiError,
+    prelude::*,
+    request::fields::SECRET_KEY_RULE,
 };
 
 const TOKEN_FIELD: &str = "customerToken";

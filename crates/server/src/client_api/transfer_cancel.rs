@@ -1,21 +1,13 @@
 //! `POST /client/v1/ach/transfers/<reference>/cancel`: a transfer that the provider can still stop is canceled.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use tollgate_engine::{CancelError, TransferCanceled, ports::StoreError};
 
 use crate::{
-    client_api::{
-        caller::{Payer, run_to_completion},
-        confirm::ConfirmResponse,
-        payments::no_such_payment,
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-    },
+    client_api::{confirm::ConfirmResponse, payments::no_such_payment},
+    prelude::*,
+    response::transaction::TransactionResponse,
 };
 
 pub(crate) async fn cancel(Payer(caller): Payer) -> ApiResult {

@@ -1,73 +1,43 @@
 //! `POST /client/v1/ach/transfers/preview`: which way a transfer would go, and what it would cost.
 
-use axum::body::Body;
-use serde::Serialize;
-use tollgate_domain::Minor;
-use utoipa::ToSchema;
-
 use crate::{
-    client_api::{caller::Payer, transfer_body},
-    json::minor::digits,
-    reference::{scalars, words},
-    request::body,
-    response::{
-        payment::{AttemptResponse, ShareResponse},
-        respond::{self, ApiResult},
-    },
+    client_api::transfer_body,
+    prelude::*,
+    response::payment::{AttemptResponse, ShareResponse},
 };
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = TransferPreview)]
-pub(crate) struct PreviewResponse {
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    amount_minor: Minor,
-    #[schema(value_type = scalars::CurrencyCode)]
-    currency: String,
-    routing: RoutingResponse,
-    fee: FeeResponse,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    total_debit_minor: Minor,
-}
+responses! {
+    PreviewResponse as TransferPreview {
+        amount_minor: MinorUnits,
+        currency: CurrencyCode,
+        routing: RoutingResponse,
+        fee: FeeResponse,
+        total_debit_minor: MinorUnits,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = TransferRouting)]
-pub(crate) struct RoutingResponse {
-    provider: String,
-    #[schema(value_type = words::Channel)]
-    channel: &'static str,
-    channel_label: &'static str,
-    #[schema(required)]
-    matched_rule_id: Option<String>,
-    matched_condition_ids: Vec<String>,
-    fallback: bool,
-    /// Every target, where the route is split; the first-named provider is the heaviest one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    split: Option<Vec<ShareResponse>>,
-    /// Where targets were passed over: each of them in order, the selected one last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    attempts: Option<Vec<AttemptResponse>>,
-}
+    RoutingResponse as TransferRouting {
+        provider: String,
+        channel: words::Channel,
+        channel_label: &'static str,
+        matched_rule_id: Option<String>,
+        matched_condition_ids: Vec<String>,
+        fallback: bool,
+        /// Every target, where the route is split; the first-named provider is the heaviest one.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        split: Option<Vec<ShareResponse>>,
+        /// Where targets were passed over: each of them in order, the selected one last.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        attempts: Option<Vec<AttemptResponse>>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_field_names, reason = "the API's own names")]
-#[schema(as = TransferFee)]
-pub(crate) struct FeeResponse {
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    platform_fee_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    organization_fee_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    fee_minor: Minor,
+    #[expect(clippy::struct_field_names, reason = "the API's own names")]
+    FeeResponse as TransferFee {
+        platform_fee_minor: MinorUnits,
+        organization_fee_minor: MinorUnits,
+        fee_minor: MinorUnits,
+    }
 }
 
 pub(crate) async fn handle(Payer(caller): Payer, body: Body) -> ApiResult {
@@ -79,10 +49,10 @@ pub(crate) async fn handle(Payer(caller): Payer, body: Body) -> ApiResult {
     let conditions = matched.into_iter().flat_map(|matched| matched.conditions.iter());
     respond::ok(&PreviewResponse {
         amount_minor: fee.principal.into(),
-        currency: request.currency.to_string(),
+        currency: request.currency.into(),
         routing: RoutingResponse {
             provider: target.provider.to_string(),
-            channel: target.channel.as_str(),
+            channel: target.channel.as_str().into(),
             channel_label: target.channel.label(),
             matched_rule_id: matched.map(|matched| matched.rule.to_string()),
             matched_condition_ids: conditions.map(ToString::to_string).collect(),
@@ -91,10 +61,10 @@ pub(crate) async fn handle(Payer(caller): Payer, body: Body) -> ApiResult {
             attempts: AttemptResponse::all(&preview.route, &target.provider),
         },
         fee: FeeResponse {
-            platform_fee_minor: fee.platform.fee,
-            organization_fee_minor: fee.organization.fee,
-            fee_minor: fee.fee,
+            platform_fee_minor: fee.platform.fee.into(),
+            organization_fee_minor: fee.organization.fee.into(),
+            fee_minor: fee.fee.into(),
         },
-        total_debit_minor: fee.total_debit,
+        total_debit_minor: fee.total_debit.into(),
     })
 }

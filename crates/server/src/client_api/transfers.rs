@@ -1,39 +1,23 @@
 //! `POST /client/v1/ach/transfers`: money out of the wallet, once per idempotency key.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use serde::Serialize;
 use tollgate_engine::{
     TransferCreated, TransferError, TransferRequest,
     ports::{OrderFault, StoreError},
 };
-use utoipa::ToSchema;
 
 use crate::{
-    client_api::{
-        caller::{Payer, run_to_completion},
-        transfer_body,
-    },
-    request::{body, call_notes, idempotency_key},
-    response::{
-        error::{ApiError, Detail},
-        error_code::ErrorCode,
-        payment::RoutingResponse,
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-        transfer::BankAccountResponse,
-    },
+    client_api::transfer_body,
+    prelude::*,
+    response::{payment::RoutingResponse, transaction::TransactionResponse, transfer::BankAccountResponse},
 };
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Transfer)]
-pub(crate) struct TransferResponse {
-    transaction: TransactionResponse,
-    replayed: bool,
-    bank_account: BankAccountResponse,
-    routing: RoutingResponse,
+responses! {
+    TransferResponse as Transfer {
+        transaction: TransactionResponse,
+        replayed: bool,
+        bank_account: BankAccountResponse,
+        routing: RoutingResponse,
+    }
 }
 
 pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {

@@ -1,13 +1,6 @@
 //! `GET /client/v1/wallet`: what the environment's wallets hold.
 
-use crate::{
-    admin_api::wallets,
-    client_api::caller::Backend,
-    response::{
-        list::ListResponse,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{admin_api::wallets, prelude::*};
 
 pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     let held = caller.app.engine.wallets(caller.view.environment.id).await?;

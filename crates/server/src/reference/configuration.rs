@@ -10,7 +10,7 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::reference::{
+use crate::types::{
     scalars::{CurrencyInput, schema},
     words,
 };

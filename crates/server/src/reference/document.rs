@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use utoipa::PartialSchema;
 
 use crate::{
     reference::{
@@ -11,11 +10,12 @@ use crate::{
         examples::Examples,
         failures::{self, FailureResponses},
         operation::{Described, TAGS},
-        people, scalars,
+        people,
         schemas::Schemas,
-        service, words,
+        service,
     },
     router::OPERATIONS,
+    types::scalars,
 };
 
 const ABOUT: &str = "\
@@ -45,7 +45,7 @@ pub(crate) fn document() -> Value {
     schemas.put("Failure", failures::schema());
     schemas.put("FailureDetail", failures::detail_schema());
     schemas.put("FaultyField", failures::faulty_field_schema());
-    schemas.put("ErrorCode", serde_json::to_value(words::ErrorCodeWord::schema()).unwrap_or_default());
+    schemas.put("ErrorCode", failures::code_schema());
     schemas.reference::<scalars::CurrencyInput>();
     let tags = TAGS.iter().map(|(name, description)| json!({"name": name, "description": description}));
     let mut document = json!({

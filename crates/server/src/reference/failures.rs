@@ -43,6 +43,12 @@ pub(crate) fn detail_schema() -> Value {
     })
 }
 
+/// What failures are told apart by.
+pub(crate) fn code_schema() -> Value {
+    let codes: Vec<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    json!({"type": "string", "enum": codes})
+}
+
 /// One faulty field.
 pub(crate) fn faulty_field_schema() -> Value {
     json!({

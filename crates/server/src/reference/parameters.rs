@@ -8,8 +8,8 @@ use tollgate_domain::id::{
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
-    reference::{scalars, words},
     request::location::{DEFAULT_LIMIT, MAX_LIMIT},
+    types::{scalars, words},
 };
 
 /// The digits of an id: 26 of base 32, the first of which has three bits.

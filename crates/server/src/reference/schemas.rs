@@ -17,13 +17,24 @@ pub(crate) struct Schemas(BTreeMap<String, Value>);
 impl Schemas {
     /// Where to find a type's schema, which is then in the document with everything it refers to.
     pub(crate) fn reference<T: ToSchema>(&mut self) -> Value {
+        self.collect::<T>(|_| {})
+    }
+
+    /// The same for a response, which has every field that is not left out on purpose.
+    fn response<T: ToSchema>(&mut self) -> Value {
+        self.collect::<T>(require_nullable)
+    }
+
+    fn collect<T: ToSchema>(&mut self, finish: impl Fn(&mut Value)) -> Value {
         let name = T::name().into_owned();
         if !self.0.contains_key(&name) {
-            let mut found: Vec<(String, RefOr<Schema>)> = Vec::new();
-            T::schemas(&mut found);
-            found.push((name.clone(), T::schema()));
-            for (name, schema) in found {
-                self.0.insert(name, serde_json::to_value(schema).unwrap_or_default());
+            let mut schemas: Vec<(String, RefOr<Schema>)> = Vec::new();
+            T::schemas(&mut schemas);
+            schemas.push((name.clone(), T::schema()));
+            for (name, schema) in schemas {
+                let mut schema = serde_json::to_value(schema).unwrap_or_default();
+                finish(&mut schema);
+                self.0.insert(name, schema);
             }
         }
         place(&name)
@@ -47,20 +58,20 @@ impl Schemas {
 
     /// The envelope around a type.
     pub(crate) fn envelope_of<T: ToSchema>(&mut self) -> Value {
-        let data = self.reference::<T>();
+        let data = self.response::<T>();
         self.envelope(&T::name(), &data)
     }
 
     /// The envelope around one of two types.
     pub(crate) fn envelope_of_either<T: ToSchema, U: ToSchema>(&mut self, name: &str) -> Value {
-        let either = json!({"oneOf": [self.reference::<T>(), self.reference::<U>()]});
+        let either = json!({"oneOf": [self.response::<T>(), self.response::<U>()]});
         let data = self.put(name, either);
         self.envelope(name, &data)
     }
 
     /// The envelope around a slice of a list.
     pub(crate) fn envelope_of_list<T: ToSchema>(&mut self) -> Value {
-        let (item, name) = (self.reference::<T>(), format!("{}List", T::name()));
+        let (item, name) = (self.response::<T>(), format!("{}List", T::name()));
         let data = self.put(
             &name,
             json!({
@@ -159,6 +170,29 @@ impl Schemas {
             }
             self.0.insert(name.to_owned(), named.into());
         }
+    }
+}
+
+/// Requires the fields that may be null, in their order; not those of a document that callers write, which may leave them out.
+fn require_nullable(schema: &mut Value) {
+    if schema.get("additionalProperties").is_some() {
+        return;
+    }
+    schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten().for_each(require_nullable);
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let is_nullable = |property: &Value| {
+        let types = property.get("type").and_then(Value::as_array).into_iter().flatten();
+        let variants = property.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+        types.chain(variants.filter_map(|variant| variant.get("type"))).any(|kind| kind == "null")
+    };
+    let required: Vec<Value> = properties
+        .iter()
+        .filter(|(name, property)| required.iter().any(|it| it == name.as_str()) || is_nullable(property))
+        .map(|(name, _)| name.as_str().into())
+        .collect();
+    if !required.is_empty() {
+        schema["required"] = required.into();
     }
 }
 

@@ -1,13 +1,17 @@
 //! The small types of the API's fields, as the OpenAPI document writes them. The readers in `fields.rs` hold callers
 //! to the same rules.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Display};
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json, value::RawValue};
+use tollgate_domain::{Currency, Minor, Principal, Timestamp};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{RefOr, schema::Schema},
 };
+
+use crate::json::timestamp::rfc3339;
 
 /// A control character would be refused; these are the others, within a pattern's brackets.
 const NO_CONTROLS: &str = r"\u0000-\u001f\u007f-\u009f";
@@ -20,14 +24,14 @@ pub(crate) fn schema(json: Value) -> RefOr<Schema> {
 }
 
 macro_rules! scalars {
-    ($($(#[$doc:meta])* $name:ident $json:tt)*) => {
+    ($($(#[$doc:meta])* $name:ident $(of $value:ty, )? {$($json:tt)*})*) => {
         $(
             $(#[$doc])*
-            pub(crate) struct $name;
+            pub(crate) struct $name $((pub(crate) $value))?;
 
             impl PartialSchema for $name {
                 fn schema() -> RefOr<Schema> {
-                    schema(json!($json))
+                    schema(json!({$($json)*}))
                 }
             }
 
@@ -40,7 +44,7 @@ macro_rules! scalars {
 
         #[cfg(test)]
         fn all() -> Vec<(&'static str, Value, RefOr<Schema>)> {
-            vec![$((stringify!($name), json!($json), $name::schema())),*]
+            vec![$((stringify!($name), json!({$($json)*}), $name::schema())),*]
         }
     };
 }
@@ -55,27 +59,30 @@ scalars! {
         ]
     }
     /// An amount as it is answered.
-    MinorUnits {
+    MinorUnits of Minor, {
         "description": "An integer of minor units, as a string of digits.",
         "type": "string", "pattern": "^[0-9]+$", "examples": ["1999"]
     }
     /// An entry of the ledger.
-    SignedMinorUnits {
+    #[derive(Serialize)]
+    SignedMinorUnits of String, {
         "description": "A signed integer of minor units, as a string.",
         "type": "string", "pattern": "^-?[0-9]+$", "examples": ["-1999"]
     }
     /// A number that can be below zero.
-    SignedCount {
+    #[derive(Serialize)]
+    SignedCount of String, {
         "description": "A signed integer, as a string; below zero where more was undone than done in the month.",
         "type": "string", "pattern": "^-?[0-9]+$", "examples": ["42"]
     }
     /// A calendar month.
-    MonthText {
+    #[derive(Serialize)]
+    MonthText of String, {
         "description": "A calendar month in UTC.",
         "type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$", "examples": ["2026-11"]
     }
     /// A currency as it is answered.
-    CurrencyCode {
+    CurrencyCode of Currency, {
         "description": "An ISO 4217 code.",
         "type": "string", "pattern": "^[A-Z]{3}$", "examples": ["USD"]
     }
@@ -95,12 +102,13 @@ scalars! {
         "type": "string", "enum": ["web_card"]
     }
     /// A moment.
-    Moment {
+    Moment of Timestamp, {
         "description": "RFC 3339, in UTC, with milliseconds.",
         "type": "string", "format": "date-time", "examples": ["2026-11-15T02:27:16.000Z"]
     }
     /// The caller's own pairs, and other objects without a shape of their own.
-    Metadata {
+    #[derive(Serialize)]
+    Metadata of Box<RawValue>, {
         "description": "Any JSON object.",
         "type": "object", "additionalProperties": true
     }
@@ -185,6 +193,62 @@ scalars! {
     /// An environment's name.
     EnvironmentNameInput {
         "type": "string", "pattern": "^[a-z][a-z0-9]{0,31}$", "examples": ["test"]
+    }
+}
+
+impl Serialize for MinorUnits {
+    /// As a string of digits, so that no reader rounds it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl From<Minor> for MinorUnits {
+    fn from(amount: Minor) -> Self {
+        Self(amount)
+    }
+}
+
+impl From<Principal> for MinorUnits {
+    fn from(amount: Principal) -> Self {
+        Self(amount.into())
+    }
+}
+
+macro_rules! displayed {
+    ($($name:ident)*) => {
+        $(impl<T: Display> From<T> for $name {
+            fn from(value: T) -> Self {
+                Self(value.to_string())
+            }
+        })*
+    };
+}
+
+displayed!(SignedMinorUnits SignedCount MonthText);
+
+impl Serialize for CurrencyCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.code())
+    }
+}
+
+impl From<Currency> for CurrencyCode {
+    fn from(currency: Currency) -> Self {
+        Self(currency)
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&rfc3339(self.0))
+    }
+}
+
+impl Metadata {
+    /// JSON that was stored as text, as it came; what is damaged is an empty object.
+    pub(crate) fn stored(text: &str) -> Self {
+        Self(RawValue::from_string(text.to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 }
 

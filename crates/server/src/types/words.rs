@@ -2,26 +2,48 @@
 
 use std::borrow::Cow;
 
+use serde::Serialize;
 use serde_json::json;
 use tollgate_domain as domain;
-use tollgate_engine::ports::ProviderEventState as EventState;
+use tollgate_engine::ports;
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::{reference::scalars::schema, response::error_code::ErrorCode};
+use crate::types::scalars::schema;
 
+/// Declares fields by the type whose words they hold, or by the words.
 macro_rules! words {
-    ($($(#[$doc:meta])* $name:ident = $words:expr;)*) => {
+    ($($(#[$doc:meta])* $name:ident $(of $domain:ty)? $(= $words:expr)?;)*) => {
         $(
             $(#[$doc])*
-            pub(crate) struct $name;
+            #[derive(Serialize)]
+            pub(crate) struct $name(&'static str);
+
+            impl $name {
+                /// The words, in the order of their documentation.
+                pub(crate) fn all() -> Vec<&'static str> {
+                    $(<$domain>::ALL.map(<$domain>::as_str).into())?
+                    $($words.into_iter().collect())?
+                }
+            }
+
+            impl From<&'static str> for $name {
+                fn from(word: &'static str) -> Self {
+                    Self(word)
+                }
+            }
+
+            $(impl From<$domain> for $name {
+                fn from(value: $domain) -> Self {
+                    Self(value.as_str())
+                }
+            })?
 
             impl PartialSchema for $name {
                 fn schema() -> RefOr<Schema> {
-                    let words: Vec<&'static str> = $words.into_iter().collect();
-                    schema(json!({"type": "string", "enum": words}))
+                    schema(json!({"type": "string", "enum": Self::all()}))
                 }
             }
 
@@ -35,63 +57,61 @@ macro_rules! words {
 }
 
 words! {
-    /// What failures are told apart by.
-    ErrorCodeWord = ErrorCode::ALL.iter().map(|code| code.as_str());
     /// What a payment is made with.
-    PaymentMethod = domain::PaymentMethod::ALL.map(domain::PaymentMethod::as_str);
+    PaymentMethod of domain::PaymentMethod;
     /// Which of the two card flows.
-    Flow = domain::Flow::ALL.map(domain::Flow::as_str);
+    Flow of domain::Flow;
     /// What is known of whoever did something.
     ActorKind = domain::audit_log::ActorKind::WORDS;
     /// What people decide on.
     ApprovalKind = ["transfer", "refund", "funds", "configuration"];
-    MovementCause = domain::ledger::Cause::ALL.map(domain::ledger::Cause::as_str);
+    MovementCause of domain::ledger::Cause;
     /// How a place of a document differs. `reordered`: the entries of a list are in another order. `secret`: a different secret looks the same behind its mask.
     DifferenceKind = ["added", "removed", "changed", "reordered", "secret"];
     /// Where an approval stands.
-    ApprovalState = domain::approval::ApprovalState::ALL.map(domain::approval::ApprovalState::as_str);
+    ApprovalState of domain::approval::ApprovalState;
     /// What a user may do.
-    Role = domain::people::Role::ALL.map(domain::people::Role::as_str);
+    Role of domain::people::Role;
     /// The rail a payment takes.
-    Channel = domain::Channel::ALL.map(domain::Channel::as_str);
+    Channel of domain::Channel;
     /// The channel fees are configured by.
     FeeChannel = domain::Channel::ALL.map(domain::Channel::fee_channel);
     /// Where a transaction stands.
-    TransactionStatus = domain::transaction::Status::ALL.map(domain::transaction::Status::as_str);
+    TransactionStatus of domain::transaction::Status;
     /// When the money of a card payment is taken: as soon as the customer pays, or when it is captured.
-    Capture = domain::hold::CaptureMode::ALL.map(domain::hold::CaptureMode::as_str);
+    Capture of domain::hold::CaptureMode;
     /// What was asked for of a payment that is authorized, or of a transfer.
     PendingAction = ["capture", "void", "cancel"];
     /// Where a refund stands.
-    RefundStatus = domain::refund::RefundStatus::ALL.map(domain::refund::RefundStatus::as_str);
+    RefundStatus of domain::refund::RefundStatus;
     /// How much of the service fee a refund gives back.
-    FeeRefund = domain::refund::FeeRefund::ALL.map(domain::refund::FeeRefund::as_str);
+    FeeRefund of domain::refund::FeeRefund;
     /// Why a payment is refunded.
-    RefundReason = domain::refund::RefundReason::ALL.map(domain::refund::RefundReason::as_str);
+    RefundReason of domain::refund::RefundReason;
     /// Who started a refund.
-    RefundOrigin = domain::refund::RefundOrigin::ALL.map(domain::refund::RefundOrigin::as_str);
+    RefundOrigin of domain::refund::RefundOrigin;
     /// Where a preparation stands.
-    PreparationStatus = domain::card::Preparation::ALL.map(domain::card::Preparation::as_str);
+    PreparationStatus of domain::card::Preparation;
     /// Where a card payment stands: its preparation until somebody pays, then its transaction.
     PaymentStatus = domain::card::Preparation::ALL.map(domain::card::Preparation::as_str)
         .into_iter()
         .chain(domain::transaction::Status::ALL.map(domain::transaction::Status::as_str));
     /// What became of a try to charge a card.
-    AttemptState = domain::card::AttemptState::ALL.map(domain::card::AttemptState::as_str);
+    AttemptState of domain::card::AttemptState;
     /// A bank account's kind.
-    BankAccountType = domain::ach::BankAccountType::ALL.map(domain::ach::BankAccountType::as_str);
+    BankAccountType of domain::ach::BankAccountType;
     /// What kind of failure it is.
     FailureKind = ["return", "failure"];
     /// Whom a transfer pays.
-    RecipientKind = domain::ach::RecipientKind::ALL.map(domain::ach::RecipientKind::as_str);
+    RecipientKind of domain::ach::RecipientKind;
     /// A network that carries transfers.
-    TransferRail = domain::ach::TransferRail::ALL.map(domain::ach::TransferRail::as_str);
+    TransferRail of domain::ach::TransferRail;
     /// What a transfer is for.
-    TransferPurpose = domain::ach::TransferPurpose::ALL.map(domain::ach::TransferPurpose::as_str);
+    TransferPurpose of domain::ach::TransferPurpose;
     /// What a key may do.
-    KeyKind = domain::tenant::KeyKind::ALL.map(domain::tenant::KeyKind::as_str);
+    KeyKind of domain::tenant::KeyKind;
     /// An endpoint that a key can be limited to.
-    KeyEndpoint = domain::key_scope::Endpoint::ALL.map(domain::key_scope::Endpoint::as_str);
+    KeyEndpoint of domain::key_scope::Endpoint;
     /// Whether a key opens anything.
     KeyStatus = ["live", "expired", "revoked"];
     /// What was done to a key.
@@ -99,26 +119,26 @@ words! {
     /// How a customer token is sealed.
     TokenType = ["JWE"];
     /// How a provider and our books disagree.
-    ExceptionKind = domain::card::DiscrepancyKind::ALL.map(domain::card::DiscrepancyKind::as_str);
+    ExceptionKind of domain::card::DiscrepancyKind;
     /// What became of a provider's event.
-    ProviderEventState = EventState::ALL.map(EventState::as_str);
+    ProviderEventState of ports::ProviderEventState;
     /// What happened.
-    EventKind = domain::event::EventKind::ALL.map(domain::event::EventKind::as_str);
+    EventKind of domain::event::EventKind;
     /// What an endpoint can ask for: a kind of event, or all.
     EventName = domain::event::EventKind::ALL
         .map(domain::event::EventKind::as_str)
         .into_iter()
         .chain([domain::event::EventFilter::EVERYTHING]);
     /// Where a delivery stands.
-    DeliveryState = tollgate_engine::ports::DeliveryState::ALL.map(tollgate_engine::ports::DeliveryState::as_str);
+    DeliveryState of ports::DeliveryState;
     /// A provider's wire.
-    Adapter = tollgate_configuration::Adapter::ALL.map(tollgate_configuration::Adapter::as_str);
+    Adapter of tollgate_configuration::Adapter;
     /// Why money moved in a wallet.
-    PostingCause = domain::ledger::PostingCause::ALL.map(domain::ledger::PostingCause::as_str);
+    PostingCause of domain::ledger::PostingCause;
     /// An account of a wallet.
-    LedgerAccount = domain::ledger::Account::ALL.map(domain::ledger::Account::as_str);
+    LedgerAccount of domain::ledger::Account;
     /// Why something was posted to the books of card payments.
-    CardPostingKind = domain::books::CardPostingKind::ALL.map(domain::books::CardPostingKind::as_str);
+    CardPostingKind of domain::books::CardPostingKind;
     /// An account in the books of card payments.
     CardAccount = domain::books::Amounts::default().accounts().map(|(name, _)| name);
     /// The outcome of a rule.
