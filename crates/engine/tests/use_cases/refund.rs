@@ -221,8 +221,8 @@ async fn a_key_belongs_to_one_request() {
 async fn only_what_is_paid_can_be_refunded() {
     let world = World::new().await;
     let unpaid = world.prepared(Flow::PaymentComponent, 1_000).await;
-    let missing = refund(&world, unpaid.order.id, request("refund-1", None)).await;
-    assert!(matches!(missing, Err(RefundError::Missing)), "{missing:?}");
+    let refused = refund(&world, unpaid.order.id, request("refund-1", None)).await;
+    assert!(matches!(refused, Err(RefundError::NotRefundable(_))), "{refused:?}");
     world.providers.records().page().status = ProviderStatus::Failed(failure("card_declined"));
     world.confirm(unpaid.order.id, look_at(&unpaid.progress.object.unwrap())).await.unwrap();
     let failed = refund(&world, unpaid.order.id, request("refund-1", None)).await;

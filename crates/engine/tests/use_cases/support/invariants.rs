@@ -62,9 +62,8 @@ impl World {
             // What has left its provider waits for its caller.
             let has_left = payment.order.is_leaving() && payment.progress.object.is_none();
             let is_preparing = payment.progress.preparation == Preparation::Preparing && !has_left;
-            found.extend(
-                payment.refunds.iter().filter(|it| it.status.is_open()).map(|it| format!("refund {}", it.id)),
-            );
+            let open = payment.refunds.iter().filter(|it| it.status.is_open() && !it.waits_for_approval());
+            found.extend(open.map(|it| format!("refund {}", it.id)));
             let open = payment.hold_actions.iter().filter(|it| it.status == HoldActionStatus::Pending);
             found.extend(open.map(|it| format!("{} {}", it.kind.as_str(), it.id)));
             let is_over = self.engine().clock().now() >= payment.order.expires_at
