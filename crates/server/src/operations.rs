@@ -1,5 +1,6 @@
 //! What an operator's machinery asks: alive, ready, metrics.
 
+use crate::response::respond::Done;
 use axum::{body::Body, extract::State, response::Response};
 use http::{HeaderValue, header};
 use prometheus_client::encoding::text::encode_eof;
@@ -28,12 +29,12 @@ responses! {
 }
 
 /// The process runs.
-pub(crate) async fn health() -> ApiResult {
+pub(crate) async fn health() -> Done<StatusResponse> {
     respond::ok(&StatusResponse { status: "ok", details: Vec::new() })
 }
 
 /// The process would take work: its store answers and can be written to, and its clock agrees with the store's.
-pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
+pub(crate) async fn ready(State(app): State<SharedApp>) -> Done<StatusResponse> {
     let clock = app.engine.clock().standing();
     if clock.is_off() {
         let why = format!("this machine's clock is {} ms ahead of the database's", clock.machine_ahead);

@@ -17,7 +17,10 @@ pub(crate) use crate::{
         error::{ApiError, Detail, not_found_here},
         error_code::ErrorCode,
         list::ListResponse,
-        respond::{self, ApiResult},
+        respond::{self, Answer, ApiResult, Created, CreatedOnce, Done, DoneOnce, OneOf, Versioned, kind},
     },
-    types::prelude::*,
+    types::{
+        prelude::*,
+        signature::{JsonBody, OptionalBody},
+    },
 };

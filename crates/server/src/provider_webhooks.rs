@@ -1,5 +1,6 @@
 //! `POST /webhooks/v1/<environment id>/<provider>`: what providers tell us.
 
+use crate::response::respond::Done;
 use axum::{
     body::Body,
     extract::{Request, State},
@@ -11,10 +12,7 @@ use tracing::info;
 use crate::{
     app::SharedApp,
     request::{body, context::RequestContext, location::Location},
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
+    response::{error::ApiError, respond},
     types::responses,
 };
 
@@ -28,7 +26,7 @@ responses! {
     }
 }
 
-pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>) -> ApiResult {
+pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>) -> Done<WebhookResponse> {
     let (mut parts, body) = request.into_parts();
     let context = RequestContext::of(&parts)?;
     let location = Location::of(&mut parts, &app).await?;

@@ -15,9 +15,9 @@ use tollgate_domain::people::Permission::{
 use crate::{
     admin_api::{
         applications, approvals, audit, audit_log, circuit, config, deliveries, doctor, environments, erase,
-        event_endpoints, events, exceptions, explain, holds as admin_holds, keys, organizations,
-        payments as admin_payments, provider_check, provider_domains, provider_events, providers,
-        refunds as admin_refunds, rekey, requests, statement, transactions as admin_transactions,
+        event_endpoints, events, exceptions, explain, holds as admin_holds, keys, operator::Requirement,
+        organizations, payments as admin_payments, provider_check, provider_domains, provider_events,
+        providers, refunds as admin_refunds, rekey, requests, statement, transactions as admin_transactions,
         transfers as admin_transfers, users, wallets,
     },
     app::SharedApp,
@@ -29,6 +29,10 @@ use crate::{
     operations, provider_webhooks,
     reference::serve as reference,
     response::{error::ApiError, respond::ApiResult},
+    types::{
+        schemas::Schemas,
+        signature::{self, Signature},
+    },
 };
 
 /// The path of a fee quote.
@@ -42,13 +46,8 @@ pub(crate) struct Operation {
     /// What an operator needs; `None` where callers are no operators.
     pub(crate) permission: Option<Permission>,
     handler: fn() -> MethodRouter<SharedApp>,
-}
-
-/// What an operation asks of an operator.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Requirement {
-    pub(crate) operation: &'static str,
-    pub(crate) permission: Permission,
+    /// What its signature says.
+    pub(crate) signature: fn(&mut Schemas) -> Signature,
 }
 
 /// The operator's pages, which have a router of their own.
@@ -58,6 +57,17 @@ const DOCUMENTATION: &str = "/docs/{*page}";
 const DOCUMENT_LIST: &str = "/llms.txt";
 /// Requests that are for none of the operations.
 const UNKNOWN: &str = "unknown";
+
+const fn unrouted(name: &'static str) -> Operation {
+    Operation {
+        name,
+        method: Method::GET,
+        path: "",
+        permission: None,
+        handler: MethodRouter::new,
+        signature: |_| Signature::default(),
+    }
+}
 
 macro_rules! operations {
     ($($name:literal $method:ident $path:literal $verb:ident $handler:path, $permission:expr;)*) => {
@@ -69,9 +79,10 @@ macro_rules! operations {
                 path: $path,
                 permission: $permission,
                 handler: || $verb($handler),
+                signature: |schemas| signature::of($handler, schemas),
             },)*
-            Operation { name: CONSOLE, method: Method::GET, path: "", permission: None, handler: MethodRouter::new },
-            Operation { name: UNKNOWN, method: Method::GET, path: "", permission: None, handler: MethodRouter::new },
+            unrouted(CONSOLE),
+            unrouted(UNKNOWN),
         ];
     };
 }

@@ -2,7 +2,10 @@
 
 use tollgate_domain::tenant::Application;
 
-use crate::{admin_api::organizations::read_name, prelude::*};
+use crate::{
+    admin_api::organizations::{NameBody, read_name},
+    prelude::*,
+};
 
 responses! {
     ApplicationResponse as Application {
@@ -21,15 +24,18 @@ impl From<Application> for ApplicationResponse {
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn create(
+    operator: Operator,
+    body: JsonBody<NameBody<'static>>,
+) -> Created<ApplicationResponse> {
     let organization = operator.path("organization")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let (engine, name) = (&operator.app.engine, read_name(&body)?);
     let application = engine.create_application(organization, name, &operator.origin).await?;
     respond::created(&ApplicationResponse::from(application))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ApplicationResponse>> {
     let (page, limit) = operator.page()?;
     let applications = operator.app.engine.applications(operator.path("organization")?, page).await?;
     respond::ok(&ListResponse::slice(applications, limit, ApplicationResponse::from, |it| it.id))

@@ -238,7 +238,7 @@ impl ChangeResponse {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ApprovalResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: required, approved, denied, canceled";
@@ -251,7 +251,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     respond::ok(&ListResponse::slice(found, limit, |it| it, |it| it.id.clone()))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<ApprovalResponse> {
     let environment = operator.known_environment()?;
     let engine = &operator.app.engine;
     let found = engine.approval(environment, operator.path("approval")?).await?.ok_or_else(not_found_here)?;
@@ -265,15 +265,15 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
     respond::ok(&response)
 }
 
-pub(crate) async fn approve(operator: Operator) -> ApiResult {
+pub(crate) async fn approve(operator: Operator) -> Done<ApprovalResponse> {
     decide(operator, true).await
 }
 
-pub(crate) async fn deny(operator: Operator) -> ApiResult {
+pub(crate) async fn deny(operator: Operator) -> Done<ApprovalResponse> {
     decide(operator, false).await
 }
 
-async fn decide(operator: Operator, approves: bool) -> ApiResult {
+async fn decide(operator: Operator, approves: bool) -> Done<ApprovalResponse> {
     let environment = operator.known_environment()?;
     let id: ApprovalId = operator.path("approval")?;
     let (engine, origin) = (Arc::clone(&operator.app.engine), operator.origin.clone());

@@ -43,7 +43,7 @@ responses! {
     }
 }
 
-pub(crate) async fn run(operator: Operator) -> ApiResult {
+pub(crate) async fn run(operator: Operator) -> Done<AuditResponse> {
     let mut query = operator.query();
     let scope = match query.value("full") {
         Some(true) => AuditScope::Everything,

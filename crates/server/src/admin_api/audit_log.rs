@@ -1,8 +1,6 @@
 //! `GET /admin/v1/audit-log`: who did what, newest first, and the same as JSON lines.
 
-use axum::response::Response;
 use data_encoding::HEXLOWER;
-use http::{HeaderValue, header};
 use serde_json::value::RawValue;
 use tollgate_domain::audit_log::AuditEntry;
 use tollgate_engine::{Audited, ports::AuditLogFilter};
@@ -86,7 +84,7 @@ fn filter(query: &mut QueryReader<'_>) -> (AuditLogFilter, Option<u64>) {
     (filter, query.value("before"))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EntryResponse>> {
     let mut query = operator.query();
     let ((filter, before), limit) = (filter(&mut query), query.limit());
     query.finish()?;
@@ -114,7 +112,5 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
             text.push(b'\n');
         }
     }
-    let mut response = Response::new(Body::from(text));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON_LINES));
-    Ok(response)
+    respond::file(JSON_LINES, text)
 }

@@ -24,10 +24,10 @@ responses! {
     }
 }
 
-pub(crate) async fn force(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn force(operator: Operator, body: JsonBody<CircuitBody<'static>>) -> Done<ForcedResponse> {
     let environment = operator.known_environment()?;
     let provider: String = operator.path("provider")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let body: CircuitBody<'_> = body::parse_object(&body)?;
     let mut errors = FieldErrors::default();
     let state = match body.state {

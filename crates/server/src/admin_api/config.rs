@@ -4,13 +4,13 @@
 //! `If-Match` makes a change conditional on it.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, header};
+use http::{HeaderMap, header};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use tollgate_configuration::ConfigWarning;
 use tollgate_engine::{ConfigDocument, ConfigureError, Configured, ports::ConfigVersionSummary};
 
-use crate::prelude::*;
+use crate::{prelude::*, types::configuration::Configuration};
 
 responses! {
     ReplacedResponse<'a> as ConfigurationChange {
@@ -68,16 +68,16 @@ impl From<ConfigVersionSummary> for VersionResponse {
     }
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Versioned<Configuration> {
     document(&operator.app.engine.config_document(operator.path("environment")?, None).await?)
 }
 
-pub(crate) async fn read_version(operator: Operator) -> ApiResult {
+pub(crate) async fn read_version(operator: Operator) -> Versioned<Configuration> {
     let (environment, version) = (operator.path("environment")?, operator.path("version")?);
     document(&operator.app.engine.config_document(environment, Some(version)).await?)
 }
 
-pub(crate) async fn history(operator: Operator) -> ApiResult {
+pub(crate) async fn history(operator: Operator) -> Done<ListResponse<VersionResponse>> {
     let mut query = operator.query();
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
@@ -86,7 +86,11 @@ pub(crate) async fn history(operator: Operator) -> ApiResult {
     respond::ok(&ListResponse::slice(history, limit, VersionResponse::from, |it| it.version))
 }
 
-pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
+/// In force, or waiting for approval.
+type Replaced =
+    OneOf<(kind::Versioned<ReplacedResponse<'static>>, kind::Accepted<ProposedResponse<'static>>)>;
+
+pub(crate) async fn replace(operator: Operator, body: JsonBody<Configuration>) -> Replaced {
     let environment = operator.path("environment")?;
     let expected = expected_version(&operator.headers)?;
     let body = sent_document(&operator, body).await?;
@@ -98,18 +102,22 @@ pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
         (&operator.origin.actor, applied.warnings.into_iter().map(WarningResponse::from).collect());
     match applied.outcome {
         Configured::InForce { version } => {
-            with_version(respond::ok(&ReplacedResponse { version, changed_by: actor, warnings }), version)
+            let replaced = ReplacedResponse { version, changed_by: actor, warnings };
+            respond::versioned(&replaced, version).map(Answer::one_of)
         }
-        Configured::Proposed { approval } => respond::accepted(&ProposedResponse {
-            approval_id: approval.to_string(),
-            proposed_by: actor,
-            warnings,
-        }),
+        Configured::Proposed { approval } => {
+            let approval_id = approval.to_string();
+            let proposed = ProposedResponse { approval_id, proposed_by: actor, warnings };
+            respond::accepted(&proposed).map(Answer::one_of)
+        }
     }
 }
 
 /// Says what a `PUT` of the same body would say of its faults, and changes nothing.
-pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn validate(
+    operator: Operator,
+    body: JsonBody<Configuration>,
+) -> Versioned<CheckedResponse> {
     let environment = operator.path("environment")?;
     let body = sent_document(&operator, body).await?;
     let _turn = turn(&operator).await?;
@@ -121,14 +129,14 @@ pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
         replaced_secrets: checked.replaced_secrets,
         warnings: checked.warnings.into_iter().map(WarningResponse::from).collect(),
     };
-    with_version(respond::ok(&answer), checked.version)
+    respond::versioned(&answer, checked.version)
 }
 
 /// The limit for operators whose role holds in some organizations only.
-async fn sent_document(operator: &Operator, body: Body) -> Result<Bytes, ApiError> {
+async fn sent_document(operator: &Operator, body: JsonBody<Configuration>) -> Result<Bytes, ApiError> {
     let is_limited = operator.identity.organizations().is_some();
     let most = if is_limited { body::LIMITED_ADMIN_LIMIT } else { body::ADMIN_LIMIT };
-    body::read_json(&operator.headers, body, most).await
+    body::read_json(&operator.headers, body.0, most).await
 }
 
 /// Taken once the document has arrived, so that no request waits for a slow sender.
@@ -144,16 +152,8 @@ async fn parsed(operator: &Operator, body: Bytes) -> Result<Value, ApiError> {
     document.map_err(|fault| ApiError::malformed(format!("{fault}.")))
 }
 
-fn document(read: &ConfigDocument) -> ApiResult {
-    with_version(respond::ok(&read.document), read.version)
-}
-
-fn with_version(answer: ApiResult, version: u64) -> ApiResult {
-    let mut response = answer?;
-    if let Ok(tag) = HeaderValue::try_from(format!("\"{version}\"")) {
-        response.headers_mut().insert(header::ETAG, tag);
-    }
-    Ok(response)
+fn document(read: &ConfigDocument) -> Versioned<Configuration> {
+    respond::versioned_document(&read.document, read.version)
 }
 
 /// The version an `If-Match` names; `*` is any.

@@ -50,7 +50,7 @@ impl DeliveryResponse {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<DeliveryResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: waiting, delivered, parked";

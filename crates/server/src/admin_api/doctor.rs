@@ -37,7 +37,7 @@ impl From<Check> for CheckResponse {
     }
 }
 
-pub(crate) async fn examine(operator: Operator) -> ApiResult {
+pub(crate) async fn examine(operator: Operator) -> Done<DoctorResponse> {
     let engine = &operator.app.engine;
     let mut checks = Vec::new();
     if let Some(external) = &operator.app.external_check {

@@ -36,21 +36,24 @@ impl From<Environment> for EnvironmentResponse {
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn create(
+    operator: Operator,
+    body: JsonBody<EnvironmentBody<'static>>,
+) -> Created<EnvironmentResponse> {
     let application = operator.path("application")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let environment =
         operator.app.engine.create_environment(application, read_name(&body)?, &operator.origin).await?;
     respond::created(&EnvironmentResponse::from(environment))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EnvironmentResponse>> {
     let (page, limit) = operator.page()?;
     let environments = operator.app.engine.environments(operator.path("application")?, page).await?;
     respond::ok(&ListResponse::slice(environments, limit, EnvironmentResponse::from, |it| it.id))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<EnvironmentResponse> {
     let environment = operator.app.engine.environment(operator.path("environment")?).await?;
     respond::ok(&EnvironmentResponse::from(environment.ok_or_else(not_found_here)?))
 }

@@ -44,9 +44,9 @@ responses! {
     }
 }
 
-pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn run(operator: Operator, body: JsonBody<EraseBody<'static>>) -> Done<ErasureResponse> {
     let environment = operator.known_environment()?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let customer = read(&body)?;
     let (engine, origin) = (Arc::clone(&operator.app.engine), operator.origin.clone());
     let erasing = async move { engine.erase_customer(environment, &customer, origin).await };

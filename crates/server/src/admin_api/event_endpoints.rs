@@ -138,9 +138,12 @@ responses! {
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn create(
+    operator: Operator,
+    body: JsonBody<NewEndpointBody>,
+) -> Created<EndpointMadeResponse<'static>> {
     let environment = operator.known_environment()?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let new = read_new(&body, &operator.app.engine)?;
     admit_filter(&operator, Some(&new.filter)).await?;
     let made = operator.app.engine.add_endpoint(environment, new, &operator.origin).await?;
@@ -148,22 +151,25 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     respond::created(&shown_once(&operator, &made))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EndpointResponse>> {
     let endpoints = operator.app.engine.endpoints(operator.known_environment()?).await?;
     let items =
         endpoints.iter().map(|endpoint| EndpointResponse::of(endpoint, &operator.app.engine)).collect();
     respond::ok(&ListResponse::whole(items))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<EndpointResponse> {
     let (environment, endpoint) = path(&operator)?;
     let endpoint = operator.app.engine.endpoint(environment, endpoint).await?;
     respond::ok(&EndpointResponse::of(&endpoint, &operator.app.engine))
 }
 
-pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn change(
+    operator: Operator,
+    body: JsonBody<EndpointBody<'static>>,
+) -> Done<EndpointResponse> {
     let (environment, endpoint) = path(&operator)?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let engine = &operator.app.engine;
     let change = read_change(&body, engine)?;
     admit_filter(&operator, change.filter.as_ref()).await?;
@@ -172,16 +178,19 @@ pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
     respond::ok(&EndpointResponse::of(&changed, engine))
 }
 
-pub(crate) async fn remove(operator: Operator) -> ApiResult {
+pub(crate) async fn remove(operator: Operator) -> Done<RemovedResponse> {
     let (environment, endpoint) = path(&operator)?;
     operator.app.engine.remove_endpoint(environment, endpoint, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint removed");
     respond::ok(&RemovedResponse { removed: true })
 }
 
-pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn rotate(
+    operator: Operator,
+    body: OptionalBody<RotateBody<'static>>,
+) -> Created<EndpointMadeResponse<'static>> {
     let (environment, endpoint) = path(&operator)?;
-    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let grace = read_grace(&body)?;
     let engine = &operator.app.engine;
     let made = engine.rotate_endpoint_secret(environment, endpoint, grace, &operator.origin).await?;

@@ -113,7 +113,7 @@ pub(crate) struct ResendRangeBody<'a> {
     after: Raw<'a>,
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let wanted = EventQuery {
@@ -150,7 +150,7 @@ fn unknown_cursor(from: EventsFrom) -> ApiError {
     errors.into_error()
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<EventDetail<'static>> {
     let (environment, event) = (operator.known_environment()?, operator.path("event")?);
     let read = operator.app.engine.find_event(environment, event).await?;
     respond::ok(&EventDetail {
@@ -160,9 +160,12 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
     })
 }
 
-pub(crate) async fn resend(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn resend(
+    operator: Operator,
+    body: OptionalBody<ResendBody<'static>>,
+) -> Done<ResentResponse> {
     let event = operator.path("event")?;
-    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let body: ResendBody<'_> = body::parse_object(&body)?;
     let mut errors = FieldErrors::default();
     let endpoint = endpoint(body.endpoint_id, &mut errors);
@@ -170,13 +173,16 @@ pub(crate) async fn resend(operator: Operator, body: Body) -> ApiResult {
     send_again(&operator, Resend { endpoint, which: ResendWhich::Event(event) }).await
 }
 
-pub(crate) async fn resend_range(operator: Operator, body: Body) -> ApiResult {
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn resend_range(
+    operator: Operator,
+    body: JsonBody<ResendRangeBody<'static>>,
+) -> Done<ResentResponse> {
+    let body = body.bytes(&operator.headers).await?;
     let resend = read_range(&body, operator.app.engine.clock().now())?;
     send_again(&operator, resend).await
 }
 
-async fn send_again(operator: &Operator, resend: Resend) -> ApiResult {
+async fn send_again(operator: &Operator, resend: Resend) -> Done<ResentResponse> {
     let resent = operator.app.engine.resend(operator.known_environment()?, resend, &operator.origin).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
     info!(request_id, actor, deliveries = resent.deliveries, "events resent");

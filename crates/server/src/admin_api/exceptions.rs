@@ -64,7 +64,7 @@ responses! {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ExceptionResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let open_only = query.value("open").unwrap_or(false);
@@ -75,9 +75,12 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
 }
 
 /// An operator has looked; nothing else changes by it.
-pub(crate) async fn resolve(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn resolve(
+    operator: Operator,
+    body: JsonBody<ResolveBody<'static>>,
+) -> Done<ResolvedResponse> {
     let (environment, exception) = (operator.known_environment()?, operator.path("exception")?);
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let body: ResolveBody<'_> = body::parse_object(&body)?;
     let mut errors = FieldErrors::default();
     let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut errors);

@@ -7,7 +7,10 @@ use tollgate_domain::{
 };
 use tollgate_engine::{ExplainedFallback, Quote, QuoteRequest};
 
-use crate::{client_api::quote, prelude::*};
+use crate::{
+    client_api::quote::{self, QuoteBody},
+    prelude::*,
+};
 
 responses! {
     ExplainResponse<'a> as Explanation {
@@ -58,9 +61,12 @@ responses! {
     }
 }
 
-pub(crate) async fn handle(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn handle(
+    operator: Operator,
+    body: JsonBody<QuoteBody<'static>>,
+) -> Done<ExplainResponse<'static>> {
     let environment = operator.path("environment")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let request = quote::read(&body)?;
     let snapshot = operator.app.engine.directory().snapshot();
     let view = snapshot.environment(environment).ok_or_else(not_found_here)?;

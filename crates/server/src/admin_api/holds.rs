@@ -2,17 +2,26 @@
 
 use tollgate_domain::{ServiceReference, hold::HoldActionKind};
 
-use crate::{client_api::holds, prelude::*};
+use crate::{
+    client_api::{
+        confirm::ConfirmResponse,
+        holds::{self, CaptureBody, VoidBody},
+    },
+    prelude::*,
+};
 
-pub(crate) async fn capture(operator: Operator, body: Body) -> ApiResult {
-    change(operator, body, HoldActionKind::Capture).await
+pub(crate) async fn capture(
+    operator: Operator,
+    body: JsonBody<CaptureBody<'static>>,
+) -> DoneOnce<ConfirmResponse> {
+    change(operator, body.0, HoldActionKind::Capture).await
 }
 
-pub(crate) async fn void(operator: Operator, body: Body) -> ApiResult {
-    change(operator, body, HoldActionKind::Void).await
+pub(crate) async fn void(operator: Operator, body: JsonBody<VoidBody<'static>>) -> DoneOnce<ConfirmResponse> {
+    change(operator, body.0, HoldActionKind::Void).await
 }
 
-async fn change(operator: Operator, body: Body, kind: HoldActionKind) -> ApiResult {
+async fn change(operator: Operator, body: Body, kind: HoldActionKind) -> DoneOnce<ConfirmResponse> {
     let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;

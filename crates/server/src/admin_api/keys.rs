@@ -149,16 +149,19 @@ pub(crate) struct RotateBody<'a> {
     expires_at: Raw<'a>,
 }
 
-pub(crate) async fn issue(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn issue(
+    operator: Operator,
+    body: JsonBody<IssueBody<'static>>,
+) -> Created<NewKeyResponse<'static>> {
     let environment = operator.path("environment")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let engine = &operator.app.engine;
     let request = read_request(&body, engine.clock().now())?;
     let new = engine.issue_key(environment, request, operator.origin.clone()).await?;
     shown_once(&operator, environment, &new).await
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<KeyResponse>> {
     let (page, limit) = operator.page()?;
     let environment = operator.path("environment")?;
     let engine = &operator.app.engine;
@@ -168,16 +171,19 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     respond::ok(&ListResponse::slice(keys, limit, |it| KeyResponse::of(&it, now, &changes), |it| it.id))
 }
 
-pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn rotate(
+    operator: Operator,
+    body: OptionalBody<RotateBody<'static>>,
+) -> Created<NewKeyResponse<'static>> {
     let (environment, key) = path(&operator)?;
-    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let engine = &operator.app.engine;
     let rotation = read_rotation(&body, engine.clock().now())?;
     let new = engine.rotate_key(environment, key, rotation, operator.origin.clone()).await?;
     shown_once(&operator, environment, &new).await
 }
 
-pub(crate) async fn revoke(operator: Operator) -> ApiResult {
+pub(crate) async fn revoke(operator: Operator) -> Done<KeyResponse> {
     let (environment, key) = path(&operator)?;
     let record = operator.app.engine.revoke_key(environment, key, operator.origin.clone()).await?;
     respond::ok(&with_changes(&operator, environment, &record).await)
@@ -187,7 +193,11 @@ fn path(operator: &Operator) -> Result<(EnvironmentId, KeyId), ApiError> {
     Ok((operator.path("environment")?, operator.path("key")?))
 }
 
-async fn shown_once(operator: &Operator, environment: EnvironmentId, new: &NewKey) -> ApiResult {
+async fn shown_once(
+    operator: &Operator,
+    environment: EnvironmentId,
+    new: &NewKey,
+) -> Created<NewKeyResponse<'static>> {
     let record = with_changes(operator, environment, &new.record).await;
     respond::created(&NewKeyResponse { key: new.key.expose(), record })
 }

@@ -19,15 +19,26 @@ use crate::{
         context::RequestContext,
         location::{Location, QueryReader},
     },
-    response::{error::ApiError, error_code::ErrorCode},
-    router::Requirement,
+    response::{
+        error::{ApiError, not_found_here},
+        error_code::ErrorCode,
+    },
+    types::{
+        schemas::Schemas,
+        signature::{Argument, Credential, Signature},
+    },
 };
-
-pub(crate) use crate::response::error::not_found_here;
 
 /// Who the holder of the admin token says they are; recorded with what they change. Users cannot choose their name.
 const ACTOR_HEADER: &str = "tollgate-actor";
 const MAX_ACTOR_LENGTH: usize = 120;
+
+/// What an operation asks of an operator.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Requirement {
+    pub(crate) operation: &'static str,
+    pub(crate) permission: Permission,
+}
 
 /// An operator, let through.
 pub(crate) struct Operator {
@@ -38,6 +49,12 @@ pub(crate) struct Operator {
     operation: &'static str,
     pub(crate) headers: HeaderMap,
     pub(crate) location: Location,
+}
+
+impl Argument for Operator {
+    fn describe(signature: &mut Signature, _: &mut Schemas) {
+        signature.credential = Credential::AdminToken;
+    }
 }
 
 impl FromRequestParts<SharedApp> for Operator {

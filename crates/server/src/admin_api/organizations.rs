@@ -34,13 +34,16 @@ impl From<Organization> for OrganizationResponse {
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn create(
+    operator: Operator,
+    body: JsonBody<NameBody<'static>>,
+) -> Created<OrganizationResponse> {
+    let body = body.bytes(&operator.headers).await?;
     let organization = operator.app.engine.create_organization(read_name(&body)?, &operator.origin).await?;
     respond::created(&OrganizationResponse::from(organization))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<OrganizationResponse>> {
     let (page, limit) = operator.page()?;
     let organizations = operator.app.engine.organizations_seen_by(&operator.identity, page).await?;
     respond::ok(&ListResponse::slice(organizations, limit, OrganizationResponse::from, |it| it.id))

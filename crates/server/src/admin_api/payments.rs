@@ -1,5 +1,6 @@
 //! `/admin/v1/environments/<id>/payments`: preparations, whatever their outcome, and one with its whole timeline.
 
+use serde_json::Value;
 use tollgate_domain::{ServiceReference, card::Preparation};
 use tollgate_engine::{
     Audited, UseAccountError,
@@ -7,7 +8,11 @@ use tollgate_engine::{
 };
 
 use crate::{
-    admin_api::{exceptions::ExceptionResponse, timeline, transfers},
+    admin_api::{
+        exceptions::ExceptionResponse,
+        timeline,
+        transfers::{self, TransferRead},
+    },
     prelude::*,
     response::{
         payment as payment_response,
@@ -15,6 +20,7 @@ use crate::{
         refund::{self, RefundResponse},
         transaction::DisputeResponse,
     },
+    types::{schemas::Schemas, signature::Shape},
 };
 
 responses! {
@@ -85,7 +91,18 @@ responses! {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+/// A payment by card or by bank transfer.
+pub(crate) struct PaymentOrTransfer;
+
+impl Shape for PaymentOrTransfer {
+    type Static = Self;
+
+    fn envelope(schemas: &mut Schemas) -> Value {
+        schemas.envelope_of_either::<PaymentDetail<'_>, TransferRead>("PaymentOrTransfer")
+    }
+}
+
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<PaymentSummary<'static>>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: preparing, prepared, refused, withdrawn, expired";
@@ -115,7 +132,7 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     respond::ok(&ListResponse::borrowed(&mut found, limit, summary, |it| it.order.id))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<PaymentOrTransfer> {
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
     let viewed = Audited::new("payment.view", reference).in_environment(environment);
@@ -143,6 +160,7 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
         timeline: timeline::lines(&history, &read.timeline)?,
         summary: summary(&read.payment),
     })
+    .map(Answer::one_of)
 }
 
 responses! {
@@ -152,7 +170,7 @@ responses! {
 }
 
 /// A payment whose account left the configuration goes on at the one configured now.
-pub(crate) async fn use_configured_account(operator: Operator) -> ApiResult {
+pub(crate) async fn use_configured_account(operator: Operator) -> Done<AccountDecided> {
     let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
     let decided = operator.app.engine.use_configured_account(environment, reference, &operator.origin).await;
     decided.map_err(|error| match error {

@@ -43,10 +43,10 @@ impl From<ProviderCheck> for CheckResponse {
     }
 }
 
-pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn run(operator: Operator, body: OptionalBody<TestBody<'static>>) -> Done<TestResponse> {
     let environment = operator.path("environment")?;
     let name: String = operator.path("provider")?;
-    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let register = read_register(&body)?;
     let engine = &operator.app.engine;
     let checked = engine.check_provider(environment, &name, register, operator.origin.clone()).await?;

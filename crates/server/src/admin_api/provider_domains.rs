@@ -69,10 +69,13 @@ impl DomainResponse {
     }
 }
 
-pub(crate) async fn register(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn register(
+    operator: Operator,
+    body: JsonBody<DomainBody<'static>>,
+) -> Done<DomainResponse> {
     let environment = operator.known_environment()?;
     let provider: String = operator.path("provider")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let body: DomainBody<'_> = body::parse_object(&body)?;
     let mut errors = FieldErrors::default();
     let domain = fields::required_text("domain", body.domain, MAX_DOMAIN_LENGTH, &mut errors);

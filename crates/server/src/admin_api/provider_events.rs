@@ -20,7 +20,7 @@ responses! {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: waiting, applied, ignored, parked";
@@ -40,7 +40,7 @@ responses! {
 }
 
 /// A parked event waits again, and is applied or says why not.
-pub(crate) async fn retry(operator: Operator) -> ApiResult {
+pub(crate) async fn retry(operator: Operator) -> Done<RetriedResponse> {
     let environment = operator.known_environment()?;
     let (provider, event): (String, String) = (operator.path("provider")?, operator.path("event")?);
     let engine = &operator.app.engine;

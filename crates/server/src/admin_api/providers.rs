@@ -46,7 +46,7 @@ impl From<ProviderIncident> for IncidentResponse {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ProviderResponse>> {
     let environment = operator.path("environment")?;
     let engine = &operator.app.engine;
     let snapshot = engine.directory().snapshot();

@@ -2,10 +2,17 @@
 
 use tollgate_domain::ServiceReference;
 
-use crate::{client_api::refunds, prelude::*};
+use crate::{
+    client_api::refunds::{self, RefundBody},
+    prelude::*,
+    response::refund::RefundCreatedResponse,
+};
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn create(
+    operator: Operator,
+    body: JsonBody<RefundBody<'static>>,
+) -> CreatedOnce<RefundCreatedResponse> {
+    let body = body.bytes(&operator.headers).await?;
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
     let origin = operator.origin.clone();

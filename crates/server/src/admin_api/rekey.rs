@@ -15,7 +15,7 @@ responses! {
     }
 }
 
-pub(crate) async fn run(operator: Operator) -> ApiResult {
+pub(crate) async fn run(operator: Operator) -> Done<RekeyResponse> {
     let progress = operator.app.engine.rekey(&operator.origin).await?;
     respond::ok(&RekeyResponse {
         resealed: progress.resealed,

@@ -43,7 +43,7 @@ impl From<LoggedRequest> for RequestResponse {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<RequestResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     // Not every database takes a NUL, and no code, path or reference has one.

@@ -1,7 +1,5 @@
 //! `/admin/v1/organizations/<id>/statement`: what an organization earned in a month, as data and as a table.
 
-use axum::response::Response;
-use http::{HeaderValue, header};
 use tollgate_domain::{
     Currency,
     statement::{Month, Part, StatementRow},
@@ -71,7 +69,7 @@ responses! {
     }
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<StatementResponse> {
     let statement = find(&operator).await?;
     respond::ok(&StatementResponse {
         organization_id: statement.organization.id.to_string(),
@@ -89,9 +87,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let organization = statement.organization.id;
     let audited = Audited::new("statement.export", statement.month).in_organization(organization);
     operator.app.engine.record_action(&operator.origin, audited).await?;
-    let mut response = Response::new(Body::from(statement.csv()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(CSV));
-    Ok(response)
+    respond::file(CSV, statement.csv())
 }
 
 /// The month asked for, by default the one that is not over.

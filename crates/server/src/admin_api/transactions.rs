@@ -1,7 +1,5 @@
 //! `GET /admin/v1/environments/<id>/transactions`: an environment's transactions, newest first.
 
-use axum::response::Response;
-use http::{HeaderValue, header};
 use tollgate_domain::id::TransactionId;
 use tollgate_engine::{Audited, FoundPayment, PaymentSearch, ports::TransactionFilter};
 
@@ -17,10 +15,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let exported = Audited::new("payments.export", environment).in_environment(environment);
     operator.app.engine.record_action(&operator.origin, exported).await?;
     let csv = operator.app.engine.export_payments(environment, &search).await?;
-    let mut response = Response::new(Body::from(csv));
-    let kind = HeaderValue::from_static("text/csv; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    Ok(response)
+    respond::file("text/csv; charset=utf-8", csv)
 }
 
 fn search(filter: TransactionFilter, text: String) -> PaymentSearch {
@@ -35,7 +30,7 @@ fn search(filter: TransactionFilter, text: String) -> PaymentSearch {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<TransactionResponse>> {
     let mut query = operator.query();
     let (filter, before, limit) = (filter(&mut query), query.value::<TransactionId>("before"), query.limit());
     let text = query.value::<String>("search");

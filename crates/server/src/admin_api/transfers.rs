@@ -14,7 +14,7 @@ use crate::{
         timeline,
         wallets::{self, PostingResponse},
     },
-    client_api::transfer_cancel,
+    client_api::{confirm::ConfirmResponse, transfer_cancel},
     prelude::*,
     response::{
         transaction::TransactionResponse,
@@ -73,7 +73,7 @@ fn summary(transfer: &Transfer) -> TransferSummary {
 }
 
 /// `GET /admin/v1/environments/<id>/transfers/waiting`.
-pub(crate) async fn waiting(operator: Operator) -> ApiResult {
+pub(crate) async fn waiting(operator: Operator) -> Done<ListResponse<TransferSummary>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let (before, limit) = (query.value("before"), query.limit());
@@ -84,7 +84,7 @@ pub(crate) async fn waiting(operator: Operator) -> ApiResult {
 }
 
 /// The account numbers that receiving banks asked to be used from now on; who was shown them is recorded.
-pub(crate) async fn reveal_corrected_account(operator: Operator) -> ApiResult {
+pub(crate) async fn reveal_corrected_account(operator: Operator) -> Done<RevealedResponse> {
     let environment = operator.known_environment()?;
     let ServiceReference::Ach(id) = operator.path("reference")? else { return Err(not_found_here()) };
     let revealed = operator.app.engine.reveal_corrected_accounts(environment, id, &operator.origin).await?;
@@ -95,7 +95,7 @@ pub(crate) async fn reveal_corrected_account(operator: Operator) -> ApiResult {
 }
 
 /// `POST /admin/v1/environments/<id>/transactions/<reference>/cancel`: an operator cancels a transfer.
-pub(crate) async fn cancel(operator: Operator) -> ApiResult {
+pub(crate) async fn cancel(operator: Operator) -> DoneOnce<ConfirmResponse> {
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
     let engine = Arc::clone(&operator.app.engine);
@@ -109,7 +109,7 @@ pub(crate) async fn cancel(operator: Operator) -> ApiResult {
 }
 
 /// One transfer with its whole timeline.
-pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: TransferId) -> ApiResult {
+pub(crate) async fn read<L>(operator: &Operator, environment: EnvironmentId, id: TransferId) -> OneOf<L> {
     let engine = &operator.app.engine;
     let read = engine.transfer_with_timeline(environment, id).await?;
     let version = read.transfer.order.config_version;
@@ -122,6 +122,7 @@ pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: Tr
         postings: wallets::postings(&read.postings).into_iter().rev().collect(),
         summary: summary(&read.transfer),
     })
+    .map(Answer::one_of)
 }
 
 fn history<'a>(

@@ -154,30 +154,36 @@ pub(crate) struct TokenBody<'a> {
     lifetime_seconds: Raw<'a>,
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn create(operator: Operator, body: JsonBody<UserBody<'static>>) -> Created<UserResponse> {
+    let body = body.bytes(&operator.headers).await?;
     let engine = &operator.app.engine;
     let state = engine.create_user(read_user(&body)?, &operator.origin).await?;
     respond::created(&UserResponse::of(state, engine.clock().now()))
 }
 
-pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn change(
+    operator: Operator,
+    body: JsonBody<UserChangeBody<'static>>,
+) -> Done<UserResponse> {
     let user = operator.path("user")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let engine = &operator.app.engine;
     let state = engine.change_user(user, read_change(&body)?, &operator.origin).await?;
     respond::ok(&UserResponse::of(state, engine.clock().now()))
 }
 
-pub(crate) async fn read_own(operator: Operator) -> ApiResult {
+pub(crate) async fn read_own(operator: Operator) -> Done<AccountResponse> {
     let engine = &operator.app.engine;
     let state = engine.own_account(&operator.identity).await?;
     let now = engine.clock().now();
     respond::ok(&AccountResponse { user: state.map(|state| UserResponse::of(state, now)) })
 }
 
-pub(crate) async fn issue_own_token(operator: Operator, body: Body) -> ApiResult {
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn issue_own_token(
+    operator: Operator,
+    body: JsonBody<TokenBody<'static>>,
+) -> Created<NewTokenResponse<'static>> {
+    let body = body.bytes(&operator.headers).await?;
     let (name, lifetime) = read_token(&body)?;
     let engine = &operator.app.engine;
     let new = engine.issue_own_token(&operator.identity, name, lifetime, &operator.origin).await?;
@@ -185,13 +191,13 @@ pub(crate) async fn issue_own_token(operator: Operator, body: Body) -> ApiResult
     respond::created(&NewTokenResponse { token: new.token.expose(), record })
 }
 
-pub(crate) async fn revoke_own_token(operator: Operator) -> ApiResult {
+pub(crate) async fn revoke_own_token(operator: Operator) -> Done<RevokedResponse> {
     let token = operator.path("token")?;
     operator.app.engine.revoke_own_token(&operator.identity, token, &operator.origin).await?;
     respond::ok(&RevokedResponse { id: token.to_string() })
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<UserResponse>> {
     let (page, limit) = operator.page()?;
     let engine = &operator.app.engine;
     let users = engine.users(page).await?;
@@ -199,15 +205,18 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     respond::ok(&ListResponse::slice(users, limit, |it| UserResponse::of(it, now), |it| it.user.id))
 }
 
-pub(crate) async fn remove(operator: Operator) -> ApiResult {
+pub(crate) async fn remove(operator: Operator) -> Done<UserResponse> {
     let engine = &operator.app.engine;
     let state = engine.remove_user(operator.path("user")?, &operator.origin).await?;
     respond::ok(&UserResponse::of(state, engine.clock().now()))
 }
 
-pub(crate) async fn issue_token(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn issue_token(
+    operator: Operator,
+    body: JsonBody<TokenBody<'static>>,
+) -> Created<NewTokenResponse<'static>> {
     let user = operator.path("user")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let (name, lifetime) = read_token(&body)?;
     let engine = &operator.app.engine;
     let new = engine.issue_user_token(user, name, lifetime, &operator.origin).await?;
@@ -215,7 +224,7 @@ pub(crate) async fn issue_token(operator: Operator, body: Body) -> ApiResult {
     respond::created(&NewTokenResponse { token: new.token.expose(), record })
 }
 
-pub(crate) async fn revoke_token(operator: Operator) -> ApiResult {
+pub(crate) async fn revoke_token(operator: Operator) -> Done<RevokedResponse> {
     let (user, token) = (operator.path("user")?, operator.path("token")?);
     operator.app.engine.revoke_user_token(user, token, &operator.origin).await?;
     respond::ok(&RevokedResponse { id: token.to_string() })

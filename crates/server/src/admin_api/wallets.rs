@@ -102,30 +102,36 @@ pub(crate) fn answer(currency: Currency, balances: &Balances) -> WalletResponse 
     WalletResponse::of(currency, balances)
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<WalletResponse>> {
     let wallets = operator.app.engine.wallets(operator.path("environment")?).await?;
     let items = wallets.iter().map(|(currency, balances)| WalletResponse::of(*currency, balances)).collect();
     respond::ok(&ListResponse::whole(items))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<WalletResponse> {
     let PathCurrency(currency) = operator.path("currency")?;
     let balances = operator.app.engine.balances(operator.path("environment")?, currency).await?;
     respond::ok(&WalletResponse::of(currency, &balances))
 }
 
-pub(crate) async fn fund(operator: Operator, body: Body) -> ApiResult {
+/// Moved now or by an earlier request, or waiting for approval.
+type Moved = OneOf<(
+    (kind::Created<MovedResponse>, kind::Done<MovedResponse>),
+    kind::Accepted<MovementWaitsResponse<'static>>,
+)>;
+
+pub(crate) async fn fund(operator: Operator, body: JsonBody<MoveBody<'static>>) -> Moved {
     post(operator, body, Cause::Fund).await
 }
 
-pub(crate) async fn withdraw(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn withdraw(operator: Operator, body: JsonBody<MoveBody<'static>>) -> Moved {
     post(operator, body, Cause::Withdraw).await
 }
 
-async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
+async fn post(operator: Operator, body: JsonBody<MoveBody<'static>>, cause: Cause) -> Moved {
     let environment = operator.path("environment")?;
     let PathCurrency(currency) = operator.path("currency")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let (amount, reference) = read_move(&body)?;
     let order = MoveOrder { currency, cause, amount, reference };
     let applied = match operator.app.engine.move_or_request(environment, order, &operator.origin).await? {
@@ -138,7 +144,11 @@ async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
                 requested_by: &request.actor,
                 replayed,
             };
-            return if approval.is_open() { respond::accepted(&waits) } else { respond::ok(&waits) };
+            return if approval.is_open() {
+                respond::accepted(&waits).map(Answer::one_of)
+            } else {
+                respond::ok(&waits).map(Answer::one_of)
+            };
         }
     };
     let moved = MovedResponse {
@@ -146,7 +156,11 @@ async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
         replayed: applied.replayed,
         wallet: WalletResponse::of(currency, &applied.balances),
     };
-    if applied.replayed { respond::ok(&moved) } else { respond::created(&moved) }
+    if applied.replayed {
+        respond::ok(&moved).map(Answer::one_of)
+    } else {
+        respond::created(&moved).map(Answer::one_of)
+    }
 }
 
 fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
@@ -157,7 +171,7 @@ fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
     fields::complete(errors, amount.map(Minor::from).zip(reference))
 }
 
-pub(crate) async fn ledger(operator: Operator) -> ApiResult {
+pub(crate) async fn ledger(operator: Operator) -> Done<ListResponse<PostingResponse>> {
     let PathCurrency(currency) = operator.path("currency")?;
     let mut query = operator.query();
     let (before, limit) = (query.value::<PostingId>("before"), query.limit());

@@ -2,8 +2,15 @@
 
 use tollgate_domain::Flow;
 
-use crate::{client_api::payments, prelude::*};
+use crate::{
+    client_api::{payments, prepare_body::ComponentBody},
+    prelude::*,
+    response::payment::PaymentResponse,
+};
 
-pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> ApiResult {
-    payments::prepare_flow(caller, body, Flow::PaymentComponent).await
+pub(crate) async fn prepare(
+    Preparer(caller): Preparer,
+    body: JsonBody<ComponentBody>,
+) -> CreatedOnce<PaymentResponse<'static>> {
+    payments::prepare_flow(caller, body.0, Flow::PaymentComponent).await
 }

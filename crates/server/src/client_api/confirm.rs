@@ -81,8 +81,11 @@ responses! {
     }
 }
 
-pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn handle(
+    Backend(caller): Backend,
+    body: JsonBody<Fields<'static>>,
+) -> DoneOnce<ConfirmResponse> {
+    let body = body.bytes(&caller.headers).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let confirmable = caller.app.engine.confirmable(&caller.view, reference).await?;
     let body = read(&body, confirmable.confirmation)?;
@@ -92,8 +95,7 @@ pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
     let Confirmed { payment, replayed } = run_to_completion(&app.engine, confirming).await??;
     let transaction = TransactionResponse::of_payment(&payment)
         .ok_or_else(|| ApiError::internal("a confirmed payment has no transaction"))?;
-    let response = respond::ok(&ConfirmResponse { transaction, replayed })?;
-    Ok(if replayed { respond::replayed(response) } else { response })
+    respond::done_once(&ConfirmResponse { transaction, replayed }, replayed)
 }
 
 fn read(bytes: &[u8], confirmation: Confirmation) -> Result<ConfirmBody, ApiError> {

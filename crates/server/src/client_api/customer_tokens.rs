@@ -48,8 +48,11 @@ responses! {
     }
 }
 
-pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn issue(
+    Payer(caller): Payer,
+    body: JsonBody<TokenBody<'static>>,
+) -> CreatedOnce<TokenResponse> {
+    let body = body.bytes(&caller.headers).await?;
     let (customer, key) = read(&body, &caller.headers)?;
     let engine = &caller.app.engine;
     let (issued, replayed) = match key {
@@ -61,7 +64,7 @@ pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
         token_type: "JWE".into(),
         expires_at: issued.expires_at.map(Moment),
     };
-    if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
+    respond::created_once(&answer, replayed)
 }
 
 impl From<IssueTokenError> for ApiError {

@@ -41,15 +41,21 @@ pub(crate) struct VoidBody<'a> {
     idempotency_key: Raw<'a>,
 }
 
-pub(crate) async fn capture(Backend(caller): Backend, body: Body) -> ApiResult {
-    change(caller, body, HoldActionKind::Capture).await
+pub(crate) async fn capture(
+    Backend(caller): Backend,
+    body: JsonBody<CaptureBody<'static>>,
+) -> DoneOnce<ConfirmResponse> {
+    change(caller, body.0, HoldActionKind::Capture).await
 }
 
-pub(crate) async fn void(Backend(caller): Backend, body: Body) -> ApiResult {
-    change(caller, body, HoldActionKind::Void).await
+pub(crate) async fn void(
+    Backend(caller): Backend,
+    body: JsonBody<VoidBody<'static>>,
+) -> DoneOnce<ConfirmResponse> {
+    change(caller, body.0, HoldActionKind::Void).await
 }
 
-async fn change(caller: Caller, body: Body, kind: HoldActionKind) -> ApiResult {
+async fn change(caller: Caller, body: Body, kind: HoldActionKind) -> DoneOnce<ConfirmResponse> {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let request = read_body(&body, &caller.headers, kind, None)?;
@@ -59,12 +65,11 @@ async fn change(caller: Caller, body: Body, kind: HoldActionKind) -> ApiResult {
     answer(run_to_completion(&app.engine, changing).await??)
 }
 
-pub(crate) fn answer(changed: HoldChanged) -> ApiResult {
+pub(crate) fn answer(changed: HoldChanged) -> DoneOnce<ConfirmResponse> {
     let HoldChanged { payment, replayed } = changed;
     let transaction = TransactionResponse::of_payment(&payment)
         .ok_or_else(|| ApiError::internal("a payment that was captured or voided has no transaction"))?;
-    let response = respond::ok(&ConfirmResponse { transaction, replayed })?;
-    Ok(if replayed { respond::replayed(response) } else { response })
+    respond::done_once(&ConfirmResponse { transaction, replayed }, replayed)
 }
 
 /// Reads the body of a capture or void, naming every faulty field.

@@ -3,15 +3,29 @@
 use tollgate_domain::{Flow, ServiceReference};
 use tollgate_engine::ReadError;
 
-use crate::{client_api::prepare_body, prelude::*, response::payment as payment_response};
+use crate::{
+    client_api::prepare_body::{self, PrepareBody},
+    prelude::*,
+    response::{
+        payment as payment_response,
+        payment::{PaymentReadResponse, PaymentResponse},
+    },
+};
 
 /// A hosted checkout.
-pub(crate) async fn prepare(Preparer(caller): Preparer, body: Body) -> ApiResult {
-    prepare_flow(caller, body, Flow::HostedCheckout).await
+pub(crate) async fn prepare(
+    Preparer(caller): Preparer,
+    body: JsonBody<PrepareBody<'static>>,
+) -> CreatedOnce<PaymentResponse<'static>> {
+    prepare_flow(caller, body.0, Flow::HostedCheckout).await
 }
 
 /// Both flows are prepared alike; only their answers differ.
-pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiResult {
+pub(crate) async fn prepare_flow(
+    caller: Caller,
+    body: Body,
+    flow: Flow,
+) -> CreatedOnce<PaymentResponse<'static>> {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let request =
         prepare_body::read(&body, &caller.headers, flow, caller.kind, &caller.view.configuration.settings)?;
@@ -20,14 +34,10 @@ pub(crate) async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> ApiR
     let prepared = run_to_completion(&app.engine, preparing).await??;
     call_notes::reference(&prepared.payment.order.id);
     let response = payment_response::prepared(&prepared);
-    if prepared.replayed {
-        respond::ok(&response).map(respond::replayed)
-    } else {
-        respond::created(&response)
-    }
+    respond::created_once(&response, prepared.replayed)
 }
 
-pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn read(Backend(caller): Backend) -> Done<PaymentReadResponse<'static>> {
     let reference: ServiceReference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let ServiceReference::Card(id) = reference else { return Err(no_such_payment()) };
     let payment = caller.app.engine.payment(caller.view.environment.id, id).await;

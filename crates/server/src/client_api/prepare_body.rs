@@ -1,16 +1,20 @@
 //! The body of a card preparation, hosted or embedded.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use http::HeaderMap;
 use serde::Deserialize;
+use serde_json::Value;
 use tollgate_configuration::EnvironmentSettings;
 use tollgate_domain::{Flow, PaymentMethod, hold::CaptureMode, tenant::KeyKind};
 use tollgate_engine::{
     PrepareError, PrepareRequest, QuoteRequest,
     ports::{OrderFault, StoreError},
 };
-use utoipa::ToSchema;
+use utoipa::{
+    PartialSchema, ToSchema,
+    openapi::{RefOr, schema::Schema},
+};
 
 use crate::{json::text::JsonText, prelude::*, request::unknown_fields};
 
@@ -55,6 +59,29 @@ pub(crate) struct PrepareBody<'a> {
     #[serde(borrow)]
     #[schema(value_type = Option<scalars::ReturnUrlInput>)]
     cancel_url: Raw<'a>,
+}
+
+/// The same for an embedded component, which sends nobody anywhere.
+pub(crate) struct ComponentBody;
+
+impl PartialSchema for ComponentBody {
+    fn schema() -> RefOr<Schema> {
+        let mut body = serde_json::to_value(PrepareBody::schema()).unwrap_or_default();
+        if let Some(properties) = body.get_mut("properties").and_then(Value::as_object_mut) {
+            properties.retain(|name, _| !["successUrl", "cancelUrl"].contains(&name.as_str()));
+        }
+        scalars::schema(body)
+    }
+}
+
+impl ToSchema for ComponentBody {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("ComponentRequest")
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        PrepareBody::schemas(schemas);
+    }
 }
 
 #[derive(Deserialize, ToSchema, Default)]

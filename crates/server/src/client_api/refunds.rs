@@ -47,8 +47,11 @@ pub(crate) struct RefundBody<'a> {
     metadata: Raw<'a>,
 }
 
-pub(crate) async fn create(Backend(caller): Backend, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn create(
+    Backend(caller): Backend,
+    body: JsonBody<RefundBody<'static>>,
+) -> CreatedOnce<RefundCreatedResponse> {
+    let body = body.bytes(&caller.headers).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let request = RefundRequest { key: Some(caller.key), ..read_body(&body, &caller.headers, None)? };
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
@@ -57,14 +60,14 @@ pub(crate) async fn create(Backend(caller): Backend, body: Body) -> ApiResult {
     answer(run_to_completion(&app.engine, refunding).await??)
 }
 
-pub(crate) async fn list(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn list(Backend(caller): Backend) -> Done<ListResponse<RefundResponse>> {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let found = caller.app.engine.refunds(caller.view.environment.id, reference).await;
     let items = found.map_err(from_read_error)?.as_ref().map(refund::all).unwrap_or_default();
     respond::ok(&ListResponse::whole(items))
 }
 
-pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn read(Backend(caller): Backend) -> Done<RefundResponse> {
     let missing = || ApiError::not_found("This refund does not exist.");
     let id: RefundId = caller.location.path("refund").map_err(|_| missing())?;
     let found = caller.app.engine.find_refund(caller.view.environment.id, id).await;
@@ -75,10 +78,10 @@ pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
     respond::ok(&RefundResponse::of(&payment, &refund))
 }
 
-pub(crate) fn answer(created: RefundCreated) -> ApiResult {
+pub(crate) fn answer(created: RefundCreated) -> CreatedOnce<RefundCreatedResponse> {
     let RefundCreated { payment, refund, replayed } = created;
     let answer = RefundCreatedResponse { refund: RefundResponse::of(&payment, &refund), replayed };
-    if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
+    respond::created_once(&answer, replayed)
 }
 
 /// Reads a refund's body, naming every faulty field.

@@ -4,7 +4,11 @@ use serde::Deserialize;
 use tollgate_engine::{SwitchError, ports::StoreError};
 use utoipa::ToSchema;
 
-use crate::{client_api::payments::no_such_payment, prelude::*, response::payment as payment_response};
+use crate::{
+    client_api::payments::no_such_payment,
+    prelude::*,
+    response::{payment as payment_response, payment::PaymentResponse},
+};
 
 /// Longer than any provider's name in a configuration.
 const MAX_PROVIDER_LENGTH: usize = 160;
@@ -20,8 +24,11 @@ pub(crate) struct SwitchBody<'a> {
     from: Raw<'a>,
 }
 
-pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn handle(
+    Backend(caller): Backend,
+    body: JsonBody<SwitchBody<'static>>,
+) -> CreatedOnce<PaymentResponse<'static>> {
+    let body = body.bytes(&caller.headers).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let from = read(&body)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
@@ -30,11 +37,7 @@ pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
     };
     let switched = run_to_completion(&app.engine, switching).await??;
     let response = payment_response::prepared(&switched);
-    if switched.replayed {
-        respond::ok(&response).map(respond::replayed)
-    } else {
-        respond::created(&response)
-    }
+    respond::created_once(&response, switched.replayed)
 }
 
 fn read(bytes: &[u8]) -> Result<String, ApiError> {

@@ -22,7 +22,7 @@ responses! {
     }
 }
 
-pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn read(Backend(caller): Backend) -> Done<TransactionReadResponse> {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let (engine, environment) = (&caller.app.engine, caller.view.environment.id);
     if let ServiceReference::Ach(id) = reference {
@@ -56,7 +56,7 @@ async fn missing(engine: &Engine, environment: EnvironmentId, reference: Service
     }
 }
 
-pub(crate) async fn list(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn list(Backend(caller): Backend) -> Done<ListResponse<TransactionResponse>> {
     let mut query = caller.location.query();
     let (filter, before, limit) = (filter(&mut query), query.value("before"), query.limit());
     query.finish()?;

@@ -10,7 +10,7 @@ use crate::{
     response::transaction::TransactionResponse,
 };
 
-pub(crate) async fn cancel(Payer(caller): Payer) -> ApiResult {
+pub(crate) async fn cancel(Payer(caller): Payer) -> DoneOnce<ConfirmResponse> {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let canceling =
@@ -18,11 +18,10 @@ pub(crate) async fn cancel(Payer(caller): Payer) -> ApiResult {
     answer(&run_to_completion(&app.engine, canceling).await??)
 }
 
-pub(crate) fn answer(canceled: &TransferCanceled) -> ApiResult {
+pub(crate) fn answer(canceled: &TransferCanceled) -> DoneOnce<ConfirmResponse> {
     let TransferCanceled { transfer, replayed } = canceled;
     let transaction = TransactionResponse::of_transfer(transfer);
-    let response = respond::ok(&ConfirmResponse { transaction, replayed: *replayed })?;
-    Ok(if *replayed { respond::replayed(response) } else { response })
+    respond::done_once(&ConfirmResponse { transaction, replayed: *replayed }, *replayed)
 }
 
 impl From<CancelError> for ApiError {

@@ -1,7 +1,7 @@
 //! `POST /client/v1/ach/transfers/preview`: which way a transfer would go, and what it would cost.
 
 use crate::{
-    client_api::transfer_body,
+    client_api::transfer_body::{self, PreviewBody},
     prelude::*,
     response::payment::{AttemptResponse, ShareResponse},
 };
@@ -40,8 +40,11 @@ responses! {
     }
 }
 
-pub(crate) async fn handle(Payer(caller): Payer, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn handle(
+    Payer(caller): Payer,
+    body: JsonBody<PreviewBody<'static>>,
+) -> Done<PreviewResponse> {
+    let body = body.bytes(&caller.headers).await?;
     let request = transfer_body::read_preview(&body)?;
     let preview = caller.app.engine.preview_transfer(&caller.view, &request)?;
     let (decision, fee) = (&preview.decision, &preview.fee);

@@ -6,7 +6,7 @@ use tollgate_engine::{
 };
 
 use crate::{
-    client_api::transfer_body,
+    client_api::transfer_body::{self, TransferBody},
     prelude::*,
     response::{payment::RoutingResponse, transaction::TransactionResponse, transfer::BankAccountResponse},
 };
@@ -20,8 +20,11 @@ responses! {
     }
 }
 
-pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn make(
+    Payer(caller): Payer,
+    body: JsonBody<TransferBody<'static>>,
+) -> CreatedOnce<TransferResponse> {
+    let body = body.bytes(&caller.headers).await?;
     let engine = Arc::clone(&caller.app.engine);
     let request =
         transfer_body::read(&body, &caller.headers, |token| engine.open_token(&caller.view, token))?;
@@ -37,7 +40,7 @@ pub(crate) async fn make(Payer(caller): Payer, body: Body) -> ApiResult {
         bank_account: BankAccountResponse::of(&transfer.order),
         routing: RoutingResponse::of_transfer(&transfer.order),
     };
-    if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
+    respond::created_once(&answer, replayed)
 }
 
 impl From<TransferError> for ApiError {

@@ -191,7 +191,7 @@ responses! {
 }
 
 /// The answer to a preparation: the only one that carries a component.
-pub(crate) fn prepared(prepared: &PreparedPayment) -> impl Serialize {
+pub(crate) fn prepared(prepared: &PreparedPayment) -> PaymentResponse<'_> {
     let order = &prepared.payment.order;
     let component = prepared.component.as_ref().map(|component| component_answer(component, order));
     PaymentResponse { component, ..payment_response(&prepared.payment) }

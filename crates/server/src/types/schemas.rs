@@ -40,16 +40,6 @@ impl Schemas {
         place(&name)
     }
 
-    /// The same under another name, without fields that an operation does not look at.
-    pub(crate) fn reference_without<T: ToSchema>(&mut self, name: &str, fields: &[&str]) -> Value {
-        self.reference::<T>();
-        let mut schema = self.0.get(&*T::name()).cloned().unwrap_or_default();
-        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.retain(|name, _| !fields.contains(&name.as_str()));
-        }
-        self.put(name, schema)
-    }
-
     /// A schema that is written as JSON.
     pub(crate) fn put(&mut self, name: &str, schema: Value) -> Value {
         self.0.insert(name.to_owned(), schema);
@@ -191,8 +181,12 @@ fn require_nullable(schema: &mut Value) {
         .filter(|(name, property)| required.iter().any(|it| it == name.as_str()) || is_nullable(property))
         .map(|(name, _)| name.as_str().into())
         .collect();
-    if !required.is_empty() {
-        schema["required"] = required.into();
+    // Before the properties, as the library writes it.
+    if let Some(schema) = schema.as_object_mut().filter(|_| !required.is_empty())
+        && let Some(properties) = schema.remove("properties")
+    {
+        schema.insert("required".to_owned(), required.into());
+        schema.insert("properties".to_owned(), properties);
     }
 }
 
