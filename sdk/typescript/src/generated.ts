@@ -19,9 +19,9 @@ export interface Amounts {
   totalDebitMinor: MinorUnits;
 }
 
-export type ApprovalKind = "transfer" | "configuration";
+export type ApprovalKind = "transfer" | "refund" | "funds" | "configuration";
 
-/** A change of the configuration that waits for somebody else to approve it. */
+/** What an operator asked for, and somebody else has to approve: a change of the configuration, or a wallet movement. */
 export interface ApprovalNotice {
   /** Its ID. */
   id: string;
@@ -29,8 +29,10 @@ export interface ApprovalNotice {
   kind: ApprovalKind;
   /** Who proposed the change. */
   proposedBy: string;
-  /** The version that the change was made from. */
-  fromVersion: number;
+  /** The version that a change of the configuration was made from. */
+  fromVersion?: number | null;
+  /** What is to be moved, of a wallet movement. */
+  funds?: FundsNotice | null;
 }
 
 export type ApprovalState = "required" | "approved" | "denied" | "canceled";
@@ -277,6 +279,17 @@ export type FeeScope = "platform" | "organization";
 
 export type Flow = "payment_component" | "hosted_checkout";
 
+export interface FundsNotice {
+  /** What the posting was made for. */
+  cause: MovementCause;
+  /** The principal, without fees. */
+  amountMinor: MinorUnits;
+  /** The currency, as an ISO 4217 code. */
+  currency: CurrencyCode;
+  /** What it was made for, such as a payment or your own reference. */
+  reference: string;
+}
+
 /** Any JSON object. */
 export type Metadata = Record<string, unknown>;
 
@@ -288,6 +301,8 @@ export type MinorUnits = string;
 
 /** RFC 3339, in UTC, with milliseconds. */
 export type Moment = string;
+
+export type MovementCause = "fund" | "withdraw";
 
 /** A preparation that is read back, with its result. */
 export interface Payment {
@@ -519,6 +534,8 @@ export interface Refund {
   failure: TransactionFailure | null;
   /** Who asked for it: the API, an operator, or somebody in the provider's dashboard. */
   origin: RefundOrigin;
+  /** What people have to decide, or have decided, before it is sent; null if nobody has to. */
+  approval: TransferApproval | null;
   /** When it was created. */
   createdAt: Moment;
   /** When it last changed. */
@@ -795,7 +812,7 @@ export interface Transfer {
   routing: Routing;
 }
 
-/** Where the approval of a transfer stands. */
+/** Where the approval of a transfer, a refund or a wallet movement stands. */
 export interface TransferApproval {
   /** How it stands. */
   state: ApprovalState;

@@ -21,7 +21,7 @@ class Amounts(TypedDict):
 
 
 class ApprovalNotice(TypedDict):
-    "A change of the configuration that waits for somebody else to approve it."
+    "What an operator asked for, and somebody else has to approve: a change of the configuration, or a wallet movement."
 
     id: str
     "Its ID."
@@ -29,8 +29,10 @@ class ApprovalNotice(TypedDict):
     "What kind it is."
     proposedBy: str
     "Who proposed the change."
-    fromVersion: int
-    "The version that the change was made from."
+    fromVersion: NotRequired[int | None]
+    "The version that a change of the configuration was made from."
+    funds: NotRequired[FundsNotice | None]
+    "What is to be moved, of a wallet movement."
 
 
 class AuditLogEventData(TypedDict):
@@ -231,6 +233,17 @@ class FeeLayer(TypedDict):
     "The most the layer's fee can be; null for no cap."
     feeMinor: MinorUnits
     "The layer's fee."
+
+
+class FundsNotice(TypedDict):
+    cause: MovementCause
+    "What the posting was made for."
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    reference: str
+    "What it was made for, such as a payment or your own reference."
 
 
 class Payment(TypedDict):
@@ -454,6 +467,8 @@ class Refund(TypedDict):
     "Why it failed, or, while it is pending, why the provider has not sent it yet."
     origin: RefundOrigin
     "Who asked for it: the API, an operator, or somebody in the provider's dashboard."
+    approval: TransferApproval | None
+    "What people have to decide, or have decided, before it is sent; null if nobody has to."
     createdAt: Moment
     "When it was created."
     updatedAt: Moment
@@ -708,7 +723,7 @@ class Transfer(TypedDict):
 
 
 class TransferApproval(TypedDict):
-    "Where the approval of a transfer stands."
+    "Where the approval of a transfer, a refund or a wallet movement stands."
 
     state: ApprovalState
     "How it stands."
@@ -892,7 +907,7 @@ class WebPaymentsConfirmation(TypedDict):
 AccountNumberInput: TypeAlias = str
 # An integer of minor units from 1 to 10^18, as a string of digits (always exact) or a JSON integer.
 AmountInput: TypeAlias = str | int
-ApprovalKind: TypeAlias = Literal['transfer', 'configuration']
+ApprovalKind: TypeAlias = Literal['transfer', 'refund', 'funds', 'configuration']
 ApprovalState: TypeAlias = Literal['required', 'approved', 'denied', 'canceled']
 BankAccountType: TypeAlias = Literal['checking', 'savings']
 Capture: TypeAlias = Literal['automatic', 'manual']
@@ -930,6 +945,7 @@ MetadataInput: TypeAlias = dict[str, Any]
 MinorUnits: TypeAlias = str
 # RFC 3339, in UTC, with milliseconds.
 Moment: TypeAlias = str
+MovementCause: TypeAlias = Literal['fund', 'withdraw']
 PaymentMethod: TypeAlias = Literal['web_card', 'ach']
 PaymentStatus: TypeAlias = Literal['preparing', 'prepared', 'refused', 'withdrawn', 'expired', 'pending', 'processing', 'authorized', 'succeeded', 'failed', 'canceled', 'refunded']
 PendingAction: TypeAlias = Literal['capture', 'void', 'cancel']
