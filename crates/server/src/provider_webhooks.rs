@@ -63,9 +63,9 @@ fn log_rejection(
     provider: &str,
     reason: &WebhookError,
 ) {
-    let known = app.engine.directory().snapshot().environment(environment).is_some();
+    let exists = app.engine.directory().snapshot().environment(environment).is_some();
     // A provider's name is logged only where there is an environment that may have one of that name.
-    let provider = if known { provider } else { "" };
+    let provider = if exists { provider } else { "" };
     info!(request_id = %context.id, %environment, provider, %reason, "webhook rejected");
 }
 

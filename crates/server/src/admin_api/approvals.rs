@@ -246,17 +246,18 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ApprovalRespon
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
     let query = ApprovalQuery { state, before, limit: limit.to_read() };
-    let found = operator.app.engine.approvals(environment, query).await?;
-    let found: Vec<_> = found.iter().filter_map(ApprovalResponse::of).collect();
-    respond::ok(&ListResponse::slice(found, limit, |it| it, |it| it.id.clone()))
+    let approvals = operator.app.engine.approvals(environment, query).await?;
+    let approvals: Vec<_> = approvals.iter().filter_map(ApprovalResponse::of).collect();
+    respond::ok(&ListResponse::slice(approvals, limit, |it| it, |it| it.id.clone()))
 }
 
 pub(crate) async fn read(operator: Operator) -> Done<ApprovalResponse> {
     let environment = operator.known_environment()?;
     let engine = &operator.app.engine;
-    let found = engine.approval(environment, operator.path("approval")?).await?.ok_or_else(not_found_here)?;
-    let mut response = ApprovalResponse::of(&found).ok_or_else(not_found_here)?;
-    if let (ApprovalSubject::Configuration(proposal), Some(shown)) = (&found, &mut response.configuration)
+    let approval =
+        engine.approval(environment, operator.path("approval")?).await?.ok_or_else(not_found_here)?;
+    let mut response = ApprovalResponse::of(&approval).ok_or_else(not_found_here)?;
+    if let (ApprovalSubject::Configuration(proposal), Some(shown)) = (&approval, &mut response.configuration)
         && let Some(change) = engine.proposed_change(proposal).await?
     {
         let effect = engine.replay_history(environment, &change.configuration, REPLAYED).await?;

@@ -54,7 +54,7 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<DeliveryRespon
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: waiting, delivered, parked";
-    let wanted = DeliveryQuery {
+    let filter = DeliveryQuery {
         endpoint: query.value("endpointId"),
         event: query.value("eventId"),
         state: query.value_as("state", rule, DeliveryState::parse),
@@ -62,9 +62,9 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<DeliveryRespon
     let before = query.value_as("before", "must be a cursor returned by this list", place);
     let limit = query.limit();
     query.finish()?;
-    let found = operator.app.engine.deliveries(environment, wanted, before, limit.to_read()).await?;
+    let deliveries = operator.app.engine.deliveries(environment, filter, before, limit.to_read()).await?;
     let cursor = |it: &EventDelivery| format!("{},{}", it.event.id, it.endpoint);
-    respond::ok(&ListResponse::slice(found, limit, |it| DeliveryResponse::of(&it), cursor))
+    respond::ok(&ListResponse::slice(deliveries, limit, |it| DeliveryResponse::of(&it), cursor))
 }
 
 /// The place a cursor means: an event, and an endpoint within it.

@@ -116,7 +116,7 @@ pub(crate) struct ResendRangeBody<'a> {
 pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
-    let wanted = EventQuery {
+    let filter = EventQuery {
         kind: query.value_as("type", KIND_RULE, EventKind::parse),
         reference: query.value("reference"),
     };
@@ -134,12 +134,12 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>
     };
     let limit = query.limit();
     query.finish()?;
-    let found = operator.app.engine.list_events(environment, wanted, from, limit.to_read()).await;
-    let found = found.map_err(|error| match error {
+    let events = operator.app.engine.list_events(environment, filter, from, limit.to_read()).await;
+    let events = events.map_err(|error| match error {
         ReadError::Missing => unknown_cursor(from),
         ReadError::Store(error) => error.into(),
     })?;
-    respond::ok(&ListResponse::slice(found, limit, |it| EventResponse::of(&it), |it| it.id))
+    respond::ok(&ListResponse::slice(events, limit, |it| EventResponse::of(&it), |it| it.id))
 }
 
 /// A follower that has lost its place must not mistake that for silence.

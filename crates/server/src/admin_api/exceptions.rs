@@ -70,8 +70,13 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ExceptionRespo
     let open_only = query.value("open").unwrap_or(false);
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
-    let found = operator.app.engine.exceptions(environment, open_only, before, limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, |it| ExceptionResponse::of(&it), |it| it.exception.id))
+    let exceptions = operator.app.engine.exceptions(environment, open_only, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(
+        exceptions,
+        limit,
+        |it| ExceptionResponse::of(&it),
+        |it| it.exception.id,
+    ))
 }
 
 /// An operator has looked; nothing else changes by it.

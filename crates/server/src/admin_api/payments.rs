@@ -32,6 +32,8 @@ responses! {
         provider_object: Option<String>,
         confirmed: bool,
         /// When the resolver checks it next; null when there is nothing left to do.
+        next_check_at: Option<Moment>,
+        /// Deprecated: the same as `nextCheckAt`, until the next release.
         next_look_at: Option<Moment>,
         looks: u32,
         /// Why it waits, where something does not go its ordinary way.
@@ -123,13 +125,13 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<PaymentSummary
     query.finish()?;
     operator.record_list("payment.list", environment).await?;
     let engine = &operator.app.engine;
-    let mut found = match search {
+    let mut payments = match search {
         Some(text) => {
             engine.find_card_payments(environment, text, filter.preparation, before, limit.to_read()).await?
         }
         None => engine.payments(environment, filter, before, limit.to_read()).await?,
     };
-    respond::ok(&ListResponse::borrowed(&mut found, limit, summary, |it| it.order.id))
+    respond::ok(&ListResponse::borrowed(&mut payments, limit, summary, |it| it.order.id))
 }
 
 pub(crate) async fn read(operator: Operator) -> Done<PaymentOrTransfer> {
@@ -190,6 +192,7 @@ fn summary(payment: &CardPayment) -> PaymentSummary<'_> {
         config_version: payment.order.config_version,
         provider_object: progress.object.clone(),
         confirmed: progress.confirmed,
+        next_check_at: progress.due.map(Moment),
         next_look_at: progress.due.map(Moment),
         looks: progress.tries,
         waiting_for: progress.waiting.clone(),

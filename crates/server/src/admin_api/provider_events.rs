@@ -29,8 +29,8 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>
     let limit = query.limit();
     query.finish()?;
     let engine = &operator.app.engine;
-    let found = engine.provider_events(environment, state, before.as_ref(), limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, |it| event(&it), |it| cursor(&it.event)))
+    let events = engine.provider_events(environment, state, before.as_ref(), limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(events, limit, |it| event(&it), |it| cursor(&it.event)))
 }
 
 responses! {

@@ -59,6 +59,6 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<RequestRespons
     };
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
-    let found = operator.app.engine.requests(environment, &filter, before, limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, RequestResponse::from, |request| request.id))
+    let requests = operator.app.engine.requests(environment, &filter, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(requests, limit, RequestResponse::from, |request| request.id))
 }

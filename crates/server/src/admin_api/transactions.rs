@@ -41,14 +41,15 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<TransactionRes
         let before = before.map(TransactionId::to_bytes);
         let engine = &operator.app.engine;
         let search = search(filter, text);
-        let (found, next) = engine.search_payments(environment, &search, before, limit.to_show()).await?;
-        let paid = found.iter().filter_map(|found| match found {
+        let (payments, next) = engine.search_payments(environment, &search, before, limit.to_show()).await?;
+        let paid = payments.iter().filter_map(|payment| match payment {
             FoundPayment::Transaction(transaction) => Some(TransactionResponse::of(transaction)),
             FoundPayment::Preparation(_) => None,
         });
         let next = next.map(|place| TransactionId::from_bytes(place).to_string());
         return respond::ok(&ListResponse::part(paid.collect(), next));
     }
-    let found = operator.app.engine.transactions(environment, &filter, before, limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, |it| TransactionResponse::of(&it), |it| it.id))
+    let transactions =
+        operator.app.engine.transactions(environment, &filter, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(transactions, limit, |it| TransactionResponse::of(&it), |it| it.id))
 }

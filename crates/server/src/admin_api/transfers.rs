@@ -79,8 +79,8 @@ pub(crate) async fn waiting(operator: Operator) -> Done<ListResponse<TransferSum
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
     operator.record_list("payment.list", environment).await?;
-    let found = operator.app.engine.waiting_transfers(environment, before, limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, |it| summary(&it), |it| it.transaction))
+    let transfers = operator.app.engine.waiting_transfers(environment, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(transfers, limit, |it| summary(&it), |it| it.transaction))
 }
 
 /// The account numbers that receiving banks asked to be used from now on; who was shown them is recorded.

@@ -62,16 +62,16 @@ pub(crate) async fn create(
 
 pub(crate) async fn list(Backend(caller): Backend) -> Done<ListResponse<RefundResponse>> {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
-    let found = caller.app.engine.refunds(caller.view.environment.id, reference).await;
-    let items = found.map_err(from_read_error)?.as_ref().map(refund::all).unwrap_or_default();
+    let payment = caller.app.engine.refunds(caller.view.environment.id, reference).await;
+    let items = payment.map_err(from_read_error)?.as_ref().map(refund::all).unwrap_or_default();
     respond::ok(&ListResponse::whole(items))
 }
 
 pub(crate) async fn read(Backend(caller): Backend) -> Done<RefundResponse> {
     let missing = || ApiError::not_found("This refund does not exist.");
     let id: RefundId = caller.location.path("refund").map_err(|_| missing())?;
-    let found = caller.app.engine.find_refund(caller.view.environment.id, id).await;
-    let (payment, refund) = found.map_err(|error| match error {
+    let read = caller.app.engine.find_refund(caller.view.environment.id, id).await;
+    let (payment, refund) = read.map_err(|error| match error {
         tollgate_engine::ReadError::Missing => missing(),
         error @ tollgate_engine::ReadError::Store(_) => from_read_error(error),
     })?;

@@ -61,9 +61,9 @@ pub(crate) async fn list(Backend(caller): Backend) -> Done<ListResponse<Transact
     let (filter, before, limit) = (filter(&mut query), query.value("before"), query.limit());
     query.finish()?;
     let environment = caller.view.environment.id;
-    let found = caller.app.engine.transactions(environment, &filter, before, limit.to_read()).await;
-    let found = found.map_err(from_read_error)?;
-    respond::ok(&ListResponse::slice(found, limit, |it| TransactionResponse::of(&it), |it| it.id))
+    let transactions = caller.app.engine.transactions(environment, &filter, before, limit.to_read()).await;
+    let transactions = transactions.map_err(from_read_error)?;
+    respond::ok(&ListResponse::slice(transactions, limit, |it| TransactionResponse::of(&it), |it| it.id))
 }
 
 /// What to list, as the query says it.

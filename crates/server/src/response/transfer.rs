@@ -77,6 +77,8 @@ responses! {
     /// What only an operator sees of a transfer.
     TransferProgressResponse as TransferProgress {
         config_version: u64,
+        next_check_at: Option<Moment>,
+        /// Deprecated: the same as `nextCheckAt`, until the next release.
         next_look_at: Option<Moment>,
         looks: u32,
         waiting_for: Option<String>,
@@ -87,6 +89,7 @@ impl TransferProgressResponse {
     pub(crate) fn of(transfer: &Transfer) -> Self {
         Self {
             config_version: transfer.order.config_version,
+            next_check_at: transfer.progress.due.map(Moment),
             next_look_at: transfer.progress.due.map(Moment),
             looks: transfer.progress.tries,
             waiting_for: transfer.progress.waiting.clone(),

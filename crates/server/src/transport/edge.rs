@@ -267,8 +267,8 @@ impl Edge {
         let took = started.elapsed();
         self.app.metrics.answered(operation, response.status(), took);
         finish(response.headers_mut(), record.method, context.id);
-        if let Some(found) = &record.notes.unknown_fields {
-            unknown_fields::tell(found, response.headers_mut());
+        if let Some(unknown) = &record.notes.unknown_fields {
+            unknown_fields::add_warnings(unknown, response.headers_mut());
         }
         record.end_span(response.status(), failure.as_ref());
         self.keep(operation, context, response.status(), failure.as_ref(), took, record);

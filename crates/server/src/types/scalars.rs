@@ -50,7 +50,6 @@ macro_rules! scalars {
 }
 
 scalars! {
-    /// `amountMinor` as callers send it.
     AmountInput {
         "description": "An integer of minor units from 1 to 10^18, as a string of digits (always exact) or a JSON integer.",
         "oneOf": [
@@ -58,71 +57,58 @@ scalars! {
             {"type": "integer", "format": "int64", "minimum": 1, "maximum": 1_000_000_000_000_000_000_u64}
         ]
     }
-    /// An amount as it is answered.
     MinorUnits of Minor, {
         "description": "An integer of minor units, as a string of digits.",
         "type": "string", "pattern": "^[0-9]+$", "examples": ["1999"]
     }
-    /// An entry of the ledger.
     #[derive(Serialize)]
     SignedMinorUnits of String, {
         "description": "A signed integer of minor units, as a string.",
         "type": "string", "pattern": "^-?[0-9]+$", "examples": ["-1999"]
     }
-    /// A number that can be below zero.
     #[derive(Serialize)]
     SignedCount of String, {
         "description": "A signed integer, as a string; below zero where more was undone than done in the month.",
         "type": "string", "pattern": "^-?[0-9]+$", "examples": ["42"]
     }
-    /// A calendar month.
     #[derive(Serialize)]
     MonthText of String, {
         "description": "A calendar month in UTC.",
         "type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$", "examples": ["2026-11"]
     }
-    /// A currency as it is answered.
     CurrencyCode of Currency, {
         "description": "An ISO 4217 code.",
         "type": "string", "pattern": "^[A-Z]{3}$", "examples": ["USD"]
     }
-    /// A currency as callers send it.
     CurrencyInput {
         "description": "An active ISO 4217 code, case-insensitive.",
         "type": "string", "format": "iso-4217", "pattern": "^[A-Za-z]{3}$", "examples": ["USD"]
     }
-    /// The one currency of bank transfers.
     DollarInput {
         "description": "Bank transfers are in US dollars.",
         "type": "string", "pattern": "^[Uu][Ss][Dd]$", "examples": ["USD"]
     }
-    /// The one method of card preparations.
     CardMethodInput {
         "description": "`web_card`, also the default.",
         "type": "string", "enum": ["web_card"]
     }
-    /// A moment.
     Moment of Timestamp, {
         "description": "RFC 3339, in UTC, with milliseconds.",
         "type": "string", "format": "date-time", "examples": ["2026-11-15T02:27:16.000Z"]
     }
-    /// The caller's own pairs, and other objects without a shape of their own.
     #[derive(Serialize)]
     Metadata of Box<RawValue>, {
         "description": "Any JSON object.",
         "type": "object", "additionalProperties": true
     }
-    /// `metadata` as callers send it.
     MetadataInput {
         "description": "Any JSON object of at most 16 KiB. Routing rules can match it. It must not contain this service's secret keys.",
         "type": "object", "additionalProperties": true
     }
-    /// `statementDescriptor`, both ways.
     StatementDescriptor {
         "description": "Printable ASCII.",
         "type": "string", "minLength": 1, "maxLength": 10, "pattern": "^ *[!-~][ -~]*$"
     }
-    /// `remittanceData` of a request.
     RemittanceInput {
         "description": "A string of at most 1,000 characters, or a JSON object of at most 4 KiB. What the rail cannot carry whole is rejected: an ACH entry has room for 80 characters, an instant transfer for 140.",
         "oneOf": [
@@ -130,7 +116,6 @@ scalars! {
             {"type": "object", "additionalProperties": true}
         ]
     }
-    /// `remittanceData` of a response.
     RemittanceData {
         "description": "A string of at most 1,000 characters, or a JSON object of at most 4 KiB.",
         "oneOf": [
@@ -138,43 +123,35 @@ scalars! {
             {"type": "object", "additionalProperties": true}
         ]
     }
-    /// An address for mail.
     EmailInput {
         "type": "string", "format": "email", "maxLength": 254, "examples": ["ada@example.com"]
     }
-    /// A telephone number.
     PhoneInput {
         "description": "E.164 or national format, separators allowed.",
         "type": "string", "maxLength": 32, "pattern": r"^\+?[ ().-]*([0-9][ ().-]*){3,}$", "examples": ["+1 415 555 0123"]
     }
-    /// Where a hosted checkout sends the customer.
     ReturnUrlInput {
         "description": "An https URL; http only on loopback.",
         "type": "string", "maxLength": 2000,
         "pattern": r"^(https://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|http://(localhost|127\.0\.0\.1|\[::1\]))(:[0-9]{1,4})?(/[A-Za-z0-9/._~%?=&#{}-]*)?$",
         "examples": ["https://shop.example/thanks"]
     }
-    /// A bank's routing number.
     RoutingNumberInput {
         "description": "Nine digits including the check digit.",
         "type": "string", "format": "aba-routing-number", "pattern": "^[0-9]{9}$", "examples": ["021000021"]
     }
-    /// A bank account's number.
     AccountNumberInput {
         "type": "string", "pattern": "^[0-9]{4,17}$", "examples": ["123456789"]
     }
-    /// What `/client/v1/ach/customer-tokens` answered.
     CustomerTokenInput {
         "description": "A token from `customer_token_issue`, of the same environment.",
         "type": "string", "format": "jwe", "minLength": 1, "maxLength": (tollgate_vault::MAX_TOKEN_LENGTH)
     }
-    /// Where events are sent.
     EndpointUrlInput {
         "description": "An https URL. Private and loopback addresses, and http, only if the operator allows them.",
         "type": "string", "format": "endpoint-url", "maxLength": 2000, "pattern": "^https?://[!-~]+$",
         "examples": ["https://shop.example/events"]
     }
-    /// Which events are sent.
     EventNamesInput {
         "description": "The event types to send, or `[\"*\"]` for all but `audit_log.head`, which only admins can name.",
         "type": "array", "minItems": 1, "maxItems": 64,
@@ -186,11 +163,9 @@ scalars! {
             "approval.required", "provider.circuit_opened", "provider.circuit_closed", "audit_log.head", "*"
         ]}
     }
-    /// An event endpoint's id.
     EndpointIdInput {
         "type": "string", "format": "ep-id", "pattern": "^ep_[0-7][0-9abcdefghjkmnpqrstvwxyz]{25}$"
     }
-    /// An environment's name.
     EnvironmentNameInput {
         "type": "string", "pattern": "^[a-z][a-z0-9]{0,31}$", "examples": ["test"]
     }
