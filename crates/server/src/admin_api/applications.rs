@@ -2,10 +2,7 @@
 
 use tollgate_domain::tenant::Application;
 
-use crate::{
-    admin_api::organizations::{NameBody, read_name},
-    prelude::*,
-};
+use crate::{admin_api::organizations::NameBody, prelude::*};
 
 responses! {
     ApplicationResponse as Application {
@@ -24,14 +21,10 @@ impl From<Application> for ApplicationResponse {
     }
 }
 
-pub(crate) async fn create(
-    operator: Operator,
-    body: JsonBody<NameBody<'static>>,
-) -> Created<ApplicationResponse> {
+pub(crate) async fn create(operator: Operator, body: JsonBody<NameBody>) -> Created<ApplicationResponse> {
     let organization = operator.path("organization")?;
-    let body = body.bytes(&operator.headers).await?;
-    let (engine, name) = (&operator.app.engine, read_name(&body)?);
-    let application = engine.create_application(organization, name, &operator.origin).await?;
+    let NameBody { name } = body.read(&operator).await?;
+    let application = operator.app.engine.create_application(organization, name, &operator.origin).await?;
     respond::created(&ApplicationResponse::from(application))
 }
 

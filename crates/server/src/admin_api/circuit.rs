@@ -1,18 +1,15 @@
 //! `POST /admin/v1/environments/<id>/providers/<name>/circuit`: an operator decides whether a provider gets new work.
 
-use serde::Deserialize;
+use serde_json::value::RawValue;
 use tollgate_configuration::ForcedCircuit;
-use utoipa::ToSchema;
 
-use crate::prelude::*;
+use crate::{json::text::JsonText, prelude::*};
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ForceCircuitRequest)]
-pub(crate) struct CircuitBody<'a> {
-    /// `open`: no new work; `closed`: new work, whatever happens; `automatic`: by how the provider answers.
-    #[serde(borrow)]
-    #[schema(value_type = words::CircuitDecision, required)]
-    state: Raw<'a>,
+requests! {
+    CircuitBody as ForceCircuitRequest {
+        /// `open`: no new work; `closed`: new work, whatever happens; `automatic`: by how the provider answers.
+        state: words::CircuitDecision,
+    }
 }
 
 responses! {
@@ -24,37 +21,26 @@ responses! {
     }
 }
 
-pub(crate) async fn force(operator: Operator, body: JsonBody<CircuitBody<'static>>) -> Done<ForcedResponse> {
+pub(crate) async fn force(operator: Operator, body: JsonBody<CircuitBody>) -> Done<ForcedResponse> {
     let environment = operator.known_environment()?;
     let provider: String = operator.path("provider")?;
-    let body = body.bytes(&operator.headers).await?;
-    let body: CircuitBody<'_> = body::parse_object(&body)?;
-    let mut errors = FieldErrors::default();
-    let state = match body.state {
-        None => errors.add("state", "is required"),
-        raw => {
-            let known = "open, closed, automatic";
-            fields::word("state", raw, Decision::Automatic, Decision::parse, known, &mut errors)
-        }
-    };
-    let state = match fields::complete(errors, state)? {
-        Decision::Force(state) => Some(state),
-        Decision::Automatic => None,
-    };
+    let CircuitBody { state } = body.read(&operator).await?;
     let engine = &operator.app.engine;
     let config_version = engine.force_circuit(environment, &provider, state, operator.origin.clone()).await?;
     let state = state.map_or("automatic", ForcedCircuit::as_str);
     respond::ok(&ForcedResponse { provider, state: state.into(), config_version })
 }
 
-/// What an operator decides.
-enum Decision {
-    Force(ForcedCircuit),
-    Automatic,
-}
+impl Field for words::CircuitDecision {
+    /// `None` for `automatic`.
+    type Value = Option<ForcedCircuit>;
 
-impl Decision {
-    fn parse(text: &str) -> Option<Self> {
-        if text == "automatic" { Some(Self::Automatic) } else { ForcedCircuit::parse(text).map(Self::Force) }
+    fn read(name: &'static str, raw: &RawValue, form: &mut Form<'_>) -> Option<Self::Value> {
+        let decision = match JsonText::of(raw) {
+            JsonText::String(text) if text == "automatic" => Some(None),
+            JsonText::String(text) => ForcedCircuit::parse(&text).map(Some),
+            _ => None,
+        };
+        decision.or_else(|| form.errors.add(name, "must be one of: open, closed, automatic"))
     }
 }

@@ -1,10 +1,8 @@
 //! `/admin/v1/applications/<id>/environments` and `/admin/v1/environments/<id>`.
 
-use serde::Deserialize;
-use tollgate_domain::tenant::{Environment, EnvironmentName};
-use utoipa::ToSchema;
+use tollgate_domain::tenant::Environment;
 
-use crate::{json::text::JsonText, prelude::*};
+use crate::prelude::*;
 
 responses! {
     EnvironmentResponse as Environment {
@@ -16,12 +14,10 @@ responses! {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = EnvironmentRequest)]
-pub(crate) struct EnvironmentBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = scalars::EnvironmentNameInput, required)]
-    name: Raw<'a>,
+requests! {
+    EnvironmentBody as EnvironmentRequest {
+        name: scalars::EnvironmentNameInput,
+    }
 }
 
 impl From<Environment> for EnvironmentResponse {
@@ -38,12 +34,11 @@ impl From<Environment> for EnvironmentResponse {
 
 pub(crate) async fn create(
     operator: Operator,
-    body: JsonBody<EnvironmentBody<'static>>,
+    body: JsonBody<EnvironmentBody>,
 ) -> Created<EnvironmentResponse> {
     let application = operator.path("application")?;
-    let body = body.bytes(&operator.headers).await?;
-    let environment =
-        operator.app.engine.create_environment(application, read_name(&body)?, &operator.origin).await?;
+    let EnvironmentBody { name } = body.read(&operator).await?;
+    let environment = operator.app.engine.create_environment(application, name, &operator.origin).await?;
     respond::created(&EnvironmentResponse::from(environment))
 }
 
@@ -56,16 +51,4 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EnvironmentRes
 pub(crate) async fn read(operator: Operator) -> Done<EnvironmentResponse> {
     let environment = operator.app.engine.environment(operator.path("environment")?).await?;
     respond::ok(&EnvironmentResponse::from(environment.ok_or_else(not_found_here)?))
-}
-
-fn read_name(body: &[u8]) -> Result<EnvironmentName, ApiError> {
-    const RULE: &str = "must be 1 to 32 characters a-z and 0-9, starting with a letter, such as test or live";
-    let body: EnvironmentBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let name = match body.name.map(JsonText::of) {
-        None => errors.add("name", "is required"),
-        Some(JsonText::String(text)) => EnvironmentName::parse(&text).or_else(|| errors.add("name", RULE)),
-        Some(_) => errors.add("name", RULE),
-    };
-    fields::complete(errors, name)
 }

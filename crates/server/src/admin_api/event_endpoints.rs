@@ -23,10 +23,11 @@ use crate::{json::text::JsonText, prelude::*};
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;
 
+type Grace = scalars::Seconds<MAX_GRACE_SECONDS>;
 type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 
 /// A day, in which every instance of the receiver can be given the new secret.
-const DEFAULT_GRACE_SECONDS: u64 = 86_400;
+const DEFAULT_GRACE: Duration = Duration::from_secs(86_400);
 const MAX_GRACE_SECONDS: u64 = 30 * 86_400;
 /// More names than there are events, in a list that is read whole.
 const MAX_NAMES: usize = 64;
@@ -122,14 +123,11 @@ impl ToSchema for NewEndpointBody {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = SecretRotationRequest)]
-pub(crate) struct RotateBody<'a> {
-    /// How long the old secret goes on signing beside the new one; a day where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<u64>, maximum = 2_592_000)]
-    grace_seconds: Raw<'a>,
+requests! {
+    RotateBody as SecretRotationRequest {
+        /// How long the old secret goes on signing beside the new one; a day where it is left out.
+        grace_seconds: Option<Grace>,
+    }
 }
 
 responses! {
@@ -187,11 +185,10 @@ pub(crate) async fn remove(operator: Operator) -> Done<RemovedResponse> {
 
 pub(crate) async fn rotate(
     operator: Operator,
-    body: OptionalBody<RotateBody<'static>>,
+    body: OptionalBody<RotateBody>,
 ) -> Created<EndpointMadeResponse<'static>> {
     let (environment, endpoint) = path(&operator)?;
-    let body = body.bytes(&operator.headers).await?;
-    let grace = read_grace(&body)?;
+    let grace = body.read(&operator).await?.grace_seconds.unwrap_or(DEFAULT_GRACE);
     let engine = &operator.app.engine;
     let made = engine.rotate_endpoint_secret(environment, endpoint, grace, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint secret rotated");
@@ -294,14 +291,6 @@ fn description(raw: Option<&RawValue>, errors: &mut FieldErrors) -> DescriptionC
 /// Tells a null from a field that is left out.
 fn given<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(value).map(Some)
-}
-
-fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
-    let body: RotateBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let (usual, longest) = (DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS);
-    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut errors);
-    fields::complete(errors, seconds.map(Duration::from_secs))
 }
 
 impl From<EndpointError> for ApiError {

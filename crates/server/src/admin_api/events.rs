@@ -1,23 +1,14 @@
 //! `/admin/v1/environments/<id>/events`: what callers are notified, and telling it again.
 
-use std::str::FromStr;
-
-use serde::Deserialize;
-use tollgate_domain::{
-    Timestamp,
-    event::EventKind,
-    id::{EndpointId, EventId},
-};
+use tollgate_domain::{Timestamp, event::EventKind, id::EventId};
 use tollgate_engine::{
     ReadError, ResendError, ResentEvents,
     ports::{Event, EventQuery, EventsFrom, Resend, ResendWhich},
 };
 use tracing::info;
-use utoipa::ToSchema;
 
 use crate::{
     admin_api::deliveries::DeliveryResponse,
-    json::text::JsonText,
     prelude::*,
     response::event_bodies::{self, EventBody},
 };
@@ -77,40 +68,30 @@ impl From<ResentEvents> for ResentResponse {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EventResendRequest)]
-pub(crate) struct ResendBody<'a> {
-    /// Only there; to every endpoint that wants it where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::EndpointIdInput>)]
-    endpoint_id: Raw<'a>,
-}
+requests! {
+    ResendBody as EventResendRequest {
+        /// Only there; to every endpoint that wants it where it is left out.
+        endpoint_id: Option<scalars::EndpointIdInput>,
+    }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EventRangeResendRequest)]
-pub(crate) struct ResendRangeBody<'a> {
-    /// Only there; to every endpoint that wants them where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::EndpointIdInput>)]
-    endpoint_id: Raw<'a>,
-    /// Events of this moment and later.
-    #[serde(borrow)]
-    #[schema(value_type = scalars::Moment, required)]
-    from: Raw<'a>,
-    /// Events before this moment, which is later than `from`; up to now where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::Moment>)]
-    until: Raw<'a>,
-    /// Only deliveries that were given up.
-    #[serde(borrow)]
-    #[schema(value_type = Option<bool>)]
-    parked_only: Raw<'a>,
-    /// Where an earlier answer stopped: its `nextAfter`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    after: Raw<'a>,
+    ResendRangeBody as EventRangeResendRequest {
+        /// Only there; to every endpoint that wants them where it is left out.
+        endpoint_id: Option<scalars::EndpointIdInput>,
+        /// Events of this moment and later.
+        from: Moment,
+        /// Events before this moment, which is later than `from`; up to now where it is left out.
+        until: Option<Moment>,
+        /// Only deliveries that were given up.
+        parked_only: Option<bool>,
+        /// Where an earlier answer stopped: its `nextAfter`.
+        after: Option<scalars::EventIdText>,
+    } => |form| {
+        if let (Some(from), Some(until)) = (from, until)
+            && from >= until.unwrap_or_else(|| next_moment(form.now))
+        {
+            form.errors.add::<()>("until", "must be later than from");
+        }
+    }
 }
 
 pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>> {
@@ -160,26 +141,24 @@ pub(crate) async fn read(operator: Operator) -> Done<EventDetail<'static>> {
     })
 }
 
-pub(crate) async fn resend(
-    operator: Operator,
-    body: OptionalBody<ResendBody<'static>>,
-) -> Done<ResentResponse> {
+pub(crate) async fn resend(operator: Operator, body: OptionalBody<ResendBody>) -> Done<ResentResponse> {
     let event = operator.path("event")?;
-    let body = body.bytes(&operator.headers).await?;
-    let body: ResendBody<'_> = body::parse_object(&body)?;
-    let mut errors = FieldErrors::default();
-    let endpoint = endpoint(body.endpoint_id, &mut errors);
-    let endpoint = fields::complete(errors, Some(endpoint))?;
+    let endpoint = body.read(&operator).await?.endpoint_id;
     send_again(&operator, Resend { endpoint, which: ResendWhich::Event(event) }).await
 }
 
 pub(crate) async fn resend_range(
     operator: Operator,
-    body: JsonBody<ResendRangeBody<'static>>,
+    body: JsonBody<ResendRangeBody>,
 ) -> Done<ResentResponse> {
-    let body = body.bytes(&operator.headers).await?;
-    let resend = read_range(&body, operator.app.engine.clock().now())?;
-    send_again(&operator, resend).await
+    let body = body.read(&operator).await?;
+    let which = ResendWhich::Between {
+        from: body.from,
+        until: body.until.unwrap_or_else(|| next_moment(operator.app.engine.clock().now())),
+        parked_only: body.parked_only.unwrap_or(false),
+        after: body.after,
+    };
+    send_again(&operator, Resend { endpoint: body.endpoint_id, which }).await
 }
 
 async fn send_again(operator: &Operator, resend: Resend) -> Done<ResentResponse> {
@@ -189,54 +168,9 @@ async fn send_again(operator: &Operator, resend: Resend) -> Done<ResentResponse>
     respond::ok(&ResentResponse::from(resent))
 }
 
-fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
-    let body: ResendRangeBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let endpoint = endpoint(body.endpoint_id, &mut errors);
-    let from = match body.from {
-        None => errors.add("from", "is required"),
-        Some(_) => fields::moment("from", body.from, &mut errors),
-    };
-    let until = match body.until {
-        // Up to now: the moment itself is not included.
-        None => Some(Timestamp::from_unix_millis(now.unix_millis().saturating_add(1))),
-        Some(_) => fields::moment("until", body.until, &mut errors),
-    };
-    let parked_only = match body.parked_only.map(JsonText::of) {
-        None => Some(false),
-        Some(JsonText::Boolean(parked_only)) => Some(parked_only),
-        Some(_) => errors.add("parkedOnly", "must be true or false"),
-    };
-    if let (Some(from), Some(until)) = (from, until)
-        && from >= until
-    {
-        errors.add::<()>("until", "must be later than from");
-    }
-    let after = identifier("after", body.after, "must be the ID of an event", &mut errors);
-    let range = from.zip(until).zip(parked_only);
-    let resend = range.map(|((from, until), parked_only)| Resend {
-        endpoint,
-        which: ResendWhich::Between { from, until, parked_only, after },
-    });
-    fields::complete(errors, resend)
-}
-
-fn endpoint(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<EndpointId> {
-    identifier("endpointId", raw, "must be the ID of an event endpoint", errors)
-}
-
-/// `None` if it is left out, and where it is faulty.
-fn identifier<T: FromStr>(
-    field: &'static str,
-    raw: Raw<'_>,
-    rule: &'static str,
-    errors: &mut FieldErrors,
-) -> Option<T> {
-    let read = match JsonText::of(raw?) {
-        JsonText::String(text) => text.parse().ok(),
-        _ => None,
-    };
-    read.or_else(|| errors.add(field, rule))
+/// Up to now: the moment itself is not included.
+fn next_moment(now: Timestamp) -> Timestamp {
+    Timestamp::from_unix_millis(now.unix_millis().saturating_add(1))
 }
 
 impl From<ResendError> for ApiError {

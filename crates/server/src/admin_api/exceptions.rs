@@ -1,8 +1,6 @@
 //! `/admin/v1/environments/<id>/exceptions`: where a provider and our books disagree.
 
-use serde::Deserialize;
 use tollgate_engine::ports::StoredException;
-use utoipa::ToSchema;
 
 use crate::prelude::*;
 
@@ -50,12 +48,10 @@ impl ExceptionResponse {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ExceptionResolutionRequest)]
-pub(crate) struct ResolveBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = NoteText, required, inline)]
-    note: Raw<'a>,
+requests! {
+    ResolveBody as ExceptionResolutionRequest {
+        note: NoteText,
+    }
 }
 
 responses! {
@@ -80,16 +76,9 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ExceptionRespo
 }
 
 /// An operator has looked; nothing else changes by it.
-pub(crate) async fn resolve(
-    operator: Operator,
-    body: JsonBody<ResolveBody<'static>>,
-) -> Done<ResolvedResponse> {
+pub(crate) async fn resolve(operator: Operator, body: JsonBody<ResolveBody>) -> Done<ResolvedResponse> {
     let (environment, exception) = (operator.known_environment()?, operator.path("exception")?);
-    let body = body.bytes(&operator.headers).await?;
-    let body: ResolveBody<'_> = body::parse_object(&body)?;
-    let mut errors = FieldErrors::default();
-    let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut errors);
-    let note = fields::complete(errors, note)?;
+    let ResolveBody { note } = body.read(&operator).await?;
     let engine = &operator.app.engine;
     engine.resolve_exception(environment, exception, note, &operator.origin).await?;
     respond::ok(&ResolvedResponse { resolved: true })

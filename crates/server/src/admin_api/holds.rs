@@ -10,14 +10,11 @@ use crate::{
     prelude::*,
 };
 
-pub(crate) async fn capture(
-    operator: Operator,
-    body: JsonBody<CaptureBody<'static>>,
-) -> DoneOnce<ConfirmResponse> {
+pub(crate) async fn capture(operator: Operator, body: JsonBody<CaptureBody>) -> DoneOnce<ConfirmResponse> {
     change(operator, body.0, HoldActionKind::Capture).await
 }
 
-pub(crate) async fn void(operator: Operator, body: JsonBody<VoidBody<'static>>) -> DoneOnce<ConfirmResponse> {
+pub(crate) async fn void(operator: Operator, body: JsonBody<VoidBody>) -> DoneOnce<ConfirmResponse> {
     change(operator, body.0, HoldActionKind::Void).await
 }
 
@@ -26,7 +23,7 @@ async fn change(operator: Operator, body: Body, kind: HoldActionKind) -> DoneOnc
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
     let origin = operator.origin.clone();
-    let request = holds::read_body(&body, &operator.headers, kind, Some(origin.clone()))?;
+    let request = holds::read_body(Form::new(&operator, &body), kind, Some(origin.clone()))?;
     let engine = Arc::clone(&operator.app.engine);
     let view =
         engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;

@@ -2,26 +2,22 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use tollgate_domain::{
     Timestamp,
-    address_range::AddressRange,
     id::{EnvironmentId, KeyId},
-    key_scope::{Endpoint, KeyScope},
-    tenant::{KeyKind, KeyRecord},
+    key_scope::KeyScope,
+    tenant::KeyRecord,
 };
 use tollgate_engine::{KeyError, KeyRequest, NewKey, RotationRequest, ports::KeyChange};
-use utoipa::ToSchema;
 
-use crate::{json::text::JsonText, prelude::*};
+use crate::prelude::*;
 
 /// A day, in which every instance of the caller's backend can be given the new key.
-const DEFAULT_GRACE_SECONDS: u64 = 86_400;
+const DEFAULT_GRACE: Duration = Duration::from_secs(86_400);
 const MAX_GRACE_SECONDS: u64 = 90 * 86_400;
 const MAX_NAME_LENGTH: usize = 80;
-const MAX_RANGES: usize = 50;
 
+type Grace = scalars::Seconds<MAX_GRACE_SECONDS>;
 type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
 responses! {
@@ -98,66 +94,45 @@ impl KeyResponse {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = KeyRequest)]
-pub(crate) struct IssueBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = words::KeyKind, required)]
-    kind: Raw<'a>,
-    /// What people call it.
-    #[serde(borrow)]
-    #[schema(value_type = Option<NameText>, inline)]
-    name: Raw<'a>,
-    /// The only endpoints it may call; a publishable key opens no others than the two that prepare card payments.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Vec<words::KeyEndpoint>>, min_items = 1)]
-    allowed_endpoints: Raw<'a>,
-    /// The only addresses it may be used from: up to 50 of IPv4 or IPv6, such as `203.0.113.7` or `10.0.0.0/8`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 50)]
-    allowed_ip_ranges: Raw<'a>,
-    /// From this moment on it is refused; omitted, never.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::Moment>)]
-    expires_at: Raw<'a>,
+requests! {
+    IssueBody as KeyRequest {
+        kind: words::KeyKind,
+        /// What people call it.
+        name: Option<NameText>,
+        /// The only endpoints it may call; a publishable key opens no others than the two that prepare card payments.
+        allowed_endpoints: Option<scalars::KeyEndpoints>,
+        /// The only addresses it may be used from: up to 50 of IPv4 or IPv6, such as `203.0.113.7` or `10.0.0.0/8`.
+        allowed_ip_ranges: Option<scalars::IpRanges>,
+        /// From this moment on it is refused; omitted, never.
+        expires_at: Option<scalars::Expiry>,
+    } => |form| {
+        if let (Some(kind), Some(Some(endpoints))) = (kind, &allowed_endpoints)
+            && endpoints.iter().any(|endpoint| !endpoint.opens_for(kind))
+        {
+            form.errors.add::<()>("allowedEndpoints", "names an endpoint that a publishable key cannot call");
+        }
+    }
+
+    RotateBody as KeyRotationRequest {
+        /// How long the old key goes on opening; a day where it is left out.
+        grace_seconds: Option<Grace>,
+        /// Another name than the old key's.
+        name: Option<NameText>,
+        /// Other endpoints than the old key's.
+        allowed_endpoints: Option<scalars::KeyEndpoints>,
+        /// Other addresses than the old key's.
+        allowed_ip_ranges: Option<scalars::IpRanges>,
+        /// When the new key ends. Omitted, it lives as long as the old one was issued for.
+        expires_at: Option<scalars::Expiry>,
+    }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = KeyRotationRequest)]
-pub(crate) struct RotateBody<'a> {
-    /// How long the old key goes on opening; a day where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<u64>, maximum = 7_776_000)]
-    grace_seconds: Raw<'a>,
-    /// Another name than the old key's.
-    #[serde(borrow)]
-    #[schema(value_type = Option<NameText>, inline)]
-    name: Raw<'a>,
-    /// Other endpoints than the old key's.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Vec<words::KeyEndpoint>>, min_items = 1)]
-    allowed_endpoints: Raw<'a>,
-    /// Other addresses than the old key's.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Vec<String>>, min_items = 1, max_items = 50)]
-    allowed_ip_ranges: Raw<'a>,
-    /// When the new key ends. Omitted, it lives as long as the old one was issued for.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::Moment>)]
-    expires_at: Raw<'a>,
-}
-
-pub(crate) async fn issue(
-    operator: Operator,
-    body: JsonBody<IssueBody<'static>>,
-) -> Created<NewKeyResponse<'static>> {
+pub(crate) async fn issue(operator: Operator, body: JsonBody<IssueBody>) -> Created<NewKeyResponse<'static>> {
     let environment = operator.path("environment")?;
-    let body = body.bytes(&operator.headers).await?;
-    let engine = &operator.app.engine;
-    let request = read_request(&body, engine.clock().now())?;
-    let new = engine.issue_key(environment, request, operator.origin.clone()).await?;
+    let body = body.read(&operator).await?;
+    let scope = KeyScope { endpoints: body.allowed_endpoints, addresses: body.allowed_ip_ranges };
+    let request = KeyRequest { kind: body.kind, name: body.name, scope, expires_at: body.expires_at };
+    let new = operator.app.engine.issue_key(environment, request, operator.origin.clone()).await?;
     shown_once(&operator, environment, &new).await
 }
 
@@ -173,13 +148,18 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<KeyResponse>> 
 
 pub(crate) async fn rotate(
     operator: Operator,
-    body: OptionalBody<RotateBody<'static>>,
+    body: OptionalBody<RotateBody>,
 ) -> Created<NewKeyResponse<'static>> {
     let (environment, key) = path(&operator)?;
-    let body = body.bytes(&operator.headers).await?;
-    let engine = &operator.app.engine;
-    let rotation = read_rotation(&body, engine.clock().now())?;
-    let new = engine.rotate_key(environment, key, rotation, operator.origin.clone()).await?;
+    let body = body.read(&operator).await?;
+    let rotation = RotationRequest {
+        grace: body.grace_seconds.unwrap_or(DEFAULT_GRACE),
+        name: body.name,
+        endpoints: body.allowed_endpoints,
+        addresses: body.allowed_ip_ranges,
+        expires_at: body.expires_at,
+    };
+    let new = operator.app.engine.rotate_key(environment, key, rotation, operator.origin.clone()).await?;
     shown_once(&operator, environment, &new).await
 }
 
@@ -207,75 +187,6 @@ async fn with_changes(operator: &Operator, environment: EnvironmentId, record: &
     // The change is made: a key that was issued is shown, also where who did it cannot be read right now.
     let changes = engine.key_changes(environment, std::slice::from_ref(record)).await.unwrap_or_default();
     KeyResponse::of(record, engine.clock().now(), &changes)
-}
-
-fn read_request(body: &[u8], now: Timestamp) -> Result<KeyRequest, ApiError> {
-    let body: IssueBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let kind = match body.kind.map(JsonText::of) {
-        Some(JsonText::String(text)) => KeyKind::parse(&text),
-        _ => None,
-    };
-    let kind = kind.or_else(|| errors.add("kind", "must be one of: secret, publishable"));
-    let name =
-        body.name.and_then(|name| fields::required_text("name", Some(name), MAX_NAME_LENGTH, &mut errors));
-    let endpoints = read_endpoints(body.allowed_endpoints, &mut errors);
-    if let (Some(kind), Some(endpoints)) = (kind, &endpoints)
-        && endpoints.iter().any(|endpoint| !endpoint.opens_for(kind))
-    {
-        errors.add::<()>(ENDPOINTS, "names an endpoint that a publishable key cannot call");
-    }
-    let addresses = read_ranges(body.allowed_ip_ranges, &mut errors);
-    let expires_at = read_expiry(body.expires_at, now, &mut errors);
-    let scope = KeyScope { endpoints, addresses };
-    fields::complete(errors, kind.map(|kind| KeyRequest { kind, name, scope, expires_at }))
-}
-
-const ENDPOINTS: &str = "allowedEndpoints";
-
-fn read_endpoints(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Vec<Endpoint>> {
-    let names = texts(raw?).filter(|names| (1..=Endpoint::ALL.len()).contains(&names.len()));
-    let endpoints = names.and_then(|names| names.iter().map(|name| Endpoint::parse(name)).collect());
-    let rule =
-        "must be a list of endpoints as the API reference writes them, such as `POST /client/v1/payments`";
-    endpoints.or_else(|| errors.add(ENDPOINTS, rule))
-}
-
-fn read_ranges(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Vec<AddressRange>> {
-    let texts = texts(raw?).filter(|texts| (1..=MAX_RANGES).contains(&texts.len()));
-    let ranges = texts.and_then(|texts| texts.iter().map(|text| text.parse().ok()).collect());
-    let rule = "must be a list of 1 to 50 IP addresses or ranges, such as `203.0.113.7` or `10.0.0.0/8`";
-    ranges.or_else(|| errors.add("allowedIpRanges", rule))
-}
-
-fn texts(raw: &RawValue) -> Option<Vec<String>> {
-    match JsonText::of(raw) {
-        JsonText::Array(text) => serde_json::from_str(text).ok(),
-        _ => None,
-    }
-}
-
-fn read_expiry(raw: Raw<'_>, now: Timestamp, errors: &mut FieldErrors) -> Option<Timestamp> {
-    let read = fields::moment("expiresAt", Some(raw?), errors)?;
-    if read <= now {
-        return errors.add("expiresAt", "must be in the future");
-    }
-    Some(read)
-}
-
-fn read_rotation(body: &[u8], now: Timestamp) -> Result<RotationRequest, ApiError> {
-    let body: RotateBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let (usual, longest) = (DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS);
-    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut errors);
-    let name =
-        body.name.and_then(|name| fields::required_text("name", Some(name), MAX_NAME_LENGTH, &mut errors));
-    let endpoints = read_endpoints(body.allowed_endpoints, &mut errors);
-    let addresses = read_ranges(body.allowed_ip_ranges, &mut errors);
-    let expires_at = read_expiry(body.expires_at, now, &mut errors);
-    let grace = seconds.map(Duration::from_secs);
-    let request = grace.map(|grace| RotationRequest { grace, name, endpoints, addresses, expires_at });
-    fields::complete(errors, request)
 }
 
 impl From<KeyError> for ApiError {

@@ -13,10 +13,11 @@ use tollgate_engine::{Audited, BodyMeter, Origin, list_query};
 use tracing::warn;
 
 use crate::{
-    app::SharedApp,
+    app::{App, SharedApp},
     request::{
         auth::identify_operator,
         context::RequestContext,
+        form::Sender,
         location::{Location, QueryReader},
     },
     response::{
@@ -49,6 +50,16 @@ pub(crate) struct Operator {
     operation: &'static str,
     pub(crate) headers: HeaderMap,
     pub(crate) location: Location,
+}
+
+impl Sender for Operator {
+    fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    fn app(&self) -> &App {
+        &self.app
+    }
 }
 
 impl Argument for Operator {

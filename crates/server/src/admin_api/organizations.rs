@@ -1,9 +1,7 @@
 //! `/admin/v1/organizations`.
 
-use serde::Deserialize;
 use tollgate_domain::tenant::Organization;
 use tollgate_engine::TenantError;
-use utoipa::ToSchema;
 
 use crate::prelude::*;
 
@@ -11,12 +9,10 @@ const MAX_NAME_LENGTH: usize = 120;
 
 type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = NameRequest)]
-pub(crate) struct NameBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = NameText, required, inline)]
-    name: Raw<'a>,
+requests! {
+    NameBody as NameRequest {
+        name: NameText,
+    }
 }
 
 responses! {
@@ -34,12 +30,9 @@ impl From<Organization> for OrganizationResponse {
     }
 }
 
-pub(crate) async fn create(
-    operator: Operator,
-    body: JsonBody<NameBody<'static>>,
-) -> Created<OrganizationResponse> {
-    let body = body.bytes(&operator.headers).await?;
-    let organization = operator.app.engine.create_organization(read_name(&body)?, &operator.origin).await?;
+pub(crate) async fn create(operator: Operator, body: JsonBody<NameBody>) -> Created<OrganizationResponse> {
+    let NameBody { name } = body.read(&operator).await?;
+    let organization = operator.app.engine.create_organization(name, &operator.origin).await?;
     respond::created(&OrganizationResponse::from(organization))
 }
 
@@ -47,14 +40,6 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<OrganizationRe
     let (page, limit) = operator.page()?;
     let organizations = operator.app.engine.organizations_seen_by(&operator.identity, page).await?;
     respond::ok(&ListResponse::slice(organizations, limit, OrganizationResponse::from, |it| it.id))
-}
-
-/// Reads `{"name": "…"}`.
-pub(crate) fn read_name(body: &[u8]) -> Result<String, ApiError> {
-    let body: NameBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors);
-    fields::complete(errors, name)
 }
 
 impl From<TenantError> for ApiError {

@@ -1,19 +1,14 @@
 //! `POST /admin/v1/environments/<id>/providers/<name>/test`: a provider's configuration, checked at the provider.
 
-use serde::Deserialize;
 use tollgate_engine::{ProviderCheckError, ports::ProviderCheck};
-use utoipa::ToSchema;
 
-use crate::{json::text::JsonText, prelude::*};
+use crate::prelude::*;
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ProviderTestRequest)]
-pub(crate) struct TestBody<'a> {
-    /// Create the webhook endpoint at the provider if none sends here, and store its secret.
-    #[serde(borrow)]
-    #[schema(value_type = Option<bool>)]
-    register_webhook: Raw<'a>,
+requests! {
+    TestBody as ProviderTestRequest {
+        /// Create the webhook endpoint at the provider if none sends here, and store its secret.
+        register_webhook: Option<bool>,
+    }
 }
 
 responses! {
@@ -43,11 +38,10 @@ impl From<ProviderCheck> for CheckResponse {
     }
 }
 
-pub(crate) async fn run(operator: Operator, body: OptionalBody<TestBody<'static>>) -> Done<TestResponse> {
+pub(crate) async fn run(operator: Operator, body: OptionalBody<TestBody>) -> Done<TestResponse> {
     let environment = operator.path("environment")?;
     let name: String = operator.path("provider")?;
-    let body = body.bytes(&operator.headers).await?;
-    let register = read_register(&body)?;
+    let register = body.read(&operator).await?.register_webhook.unwrap_or(false);
     let engine = &operator.app.engine;
     let checked = engine.check_provider(environment, &name, register, operator.origin.clone()).await?;
     respond::ok(&TestResponse {
@@ -56,17 +50,6 @@ pub(crate) async fn run(operator: Operator, body: OptionalBody<TestBody<'static>
         checked_at: Moment(checked.at),
         checks: checked.checks.into_iter().map(CheckResponse::from).collect(),
     })
-}
-
-fn read_register(body: &[u8]) -> Result<bool, ApiError> {
-    let body: TestBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let register = match body.register_webhook.map(JsonText::of) {
-        None => Some(false),
-        Some(JsonText::Boolean(register)) => Some(register),
-        Some(_) => errors.add("registerWebhook", "must be true or false"),
-    };
-    fields::complete(errors, register)
 }
 
 impl From<ProviderCheckError> for ApiError {

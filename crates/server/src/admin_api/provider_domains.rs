@@ -1,9 +1,8 @@
 //! `POST /admin/v1/environments/<id>/providers/<name>/domains`: registers a shop's web domain for wallets.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
-use serde::Deserialize;
-use serde_json::json;
+use serde_json::{json, value::RawValue};
 use tollgate_engine::{Audited, RegisterDomainError, ports::RegisteredDomain};
 use tracing::info;
 use utoipa::{
@@ -29,15 +28,27 @@ impl PartialSchema for HostName {
     }
 }
 
-impl ToSchema for HostName {}
+impl ToSchema for HostName {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("=HostName")
+    }
+}
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ProviderDomainRequest)]
-pub(crate) struct DomainBody<'a> {
-    /// The host name of the page that shows the component, such as `shop.example.com`.
-    #[serde(borrow)]
-    #[schema(value_type = HostName, required, inline)]
-    domain: Raw<'a>,
+impl Field for HostName {
+    type Value = String;
+
+    fn read(name: &'static str, raw: &RawValue, form: &mut Form<'_>) -> Option<String> {
+        let domain = fields::required_text(name, Some(raw), MAX_DOMAIN_LENGTH, &mut form.errors)?;
+        let domain = domain.to_ascii_lowercase();
+        if is_host_name(&domain) { Some(domain) } else { form.errors.add(name, DOMAIN_RULE) }
+    }
+}
+
+requests! {
+    DomainBody as ProviderDomainRequest {
+        /// The host name of the page that shows the component, such as `shop.example.com`.
+        domain: HostName,
+    }
 }
 
 responses! {
@@ -69,20 +80,10 @@ impl DomainResponse {
     }
 }
 
-pub(crate) async fn register(
-    operator: Operator,
-    body: JsonBody<DomainBody<'static>>,
-) -> Done<DomainResponse> {
+pub(crate) async fn register(operator: Operator, body: JsonBody<DomainBody>) -> Done<DomainResponse> {
     let environment = operator.known_environment()?;
     let provider: String = operator.path("provider")?;
-    let body = body.bytes(&operator.headers).await?;
-    let body: DomainBody<'_> = body::parse_object(&body)?;
-    let mut errors = FieldErrors::default();
-    let domain = fields::required_text("domain", body.domain, MAX_DOMAIN_LENGTH, &mut errors);
-    let domain = domain.map(|domain| domain.to_ascii_lowercase()).and_then(|domain| {
-        if is_host_name(&domain) { Some(domain) } else { errors.add("domain", DOMAIN_RULE) }
-    });
-    let domain = fields::complete(errors, domain)?;
+    let DomainBody { domain } = body.read(&operator).await?;
     let audited = Audited::new("provider.register_domain", &provider)
         .in_environment(environment)
         .after(json!({ "domain": domain }));

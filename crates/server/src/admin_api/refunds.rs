@@ -10,13 +10,13 @@ use crate::{
 
 pub(crate) async fn create(
     operator: Operator,
-    body: JsonBody<RefundBody<'static>>,
+    body: JsonBody<RefundBody>,
 ) -> CreatedOnce<RefundCreatedResponse> {
     let body = body.bytes(&operator.headers).await?;
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
     let origin = operator.origin.clone();
-    let request = refunds::read_body(&body, &operator.headers, Some(origin.clone()))?;
+    let request = refunds::read_body(Form::new(&operator, &body), Some(origin.clone()))?;
     let engine = Arc::clone(&operator.app.engine);
     let view =
         engine.directory().snapshot().environment(environment).map(Arc::clone).ok_or_else(not_found_here)?;

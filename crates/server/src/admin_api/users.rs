@@ -5,19 +5,18 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer};
 use tollgate_domain::{
     Timestamp,
-    id::OrganizationId,
     people::{Access, Role, UserToken},
 };
 use tollgate_engine::{NewUser, UserChange, UserError, ports::UserState};
 use utoipa::ToSchema;
 
-use crate::{json::text::JsonText, prelude::*};
+use crate::prelude::*;
 
 const MAX_NAME_LENGTH: usize = 120;
-const MAX_ORGANIZATIONS: usize = 100;
-const DEFAULT_LIFETIME_SECONDS: u64 = 90 * 86_400;
+const DEFAULT_LIFETIME: Duration = Duration::from_secs(90 * 86_400);
 const MAX_LIFETIME_SECONDS: u64 = 366 * 86_400;
 
+type Lifetime = scalars::Seconds<MAX_LIFETIME_SECONDS>;
 type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
 responses! {
@@ -101,22 +100,26 @@ impl UserTokenResponse {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = UserRequest)]
-pub(crate) struct UserBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = NameText, required, inline)]
-    name: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = scalars::EmailInput, required)]
-    email: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = words::Role, required)]
-    role: Raw<'a>,
-    /// Limits the role to these organizations: at most 100 of their IDs. An admin cannot be limited.
-    #[serde(borrow)]
-    #[schema(value_type = Option<Vec<String>>)]
-    organizations: Raw<'a>,
+requests! {
+    UserBody as UserRequest {
+        name: NameText,
+        email: scalars::EmailInput,
+        role: words::Role,
+        /// Limits the role to these organizations: at most 100 of their IDs. An admin cannot be limited.
+        organizations: Option<scalars::OrganizationIds>,
+    } => |form| {
+        if role == Some(Role::Admin) && organizations.as_ref().is_some_and(Option::is_some) {
+            // Whoever adds users could add one without the limit.
+            form.errors.add::<()>("organizations", "must be omitted for an admin, who cannot be limited");
+        }
+    }
+
+    TokenBody as UserTokenRequest {
+        /// What the token is for, such as the machine it is on.
+        name: NameText,
+        /// How long it is valid; 90 days if omitted.
+        lifetime_seconds: Option<Lifetime>,
+    }
 }
 
 /// What is left out stays as it is.
@@ -140,24 +143,11 @@ fn given<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Ra
     Raw::deserialize(deserializer).map(Some)
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = UserTokenRequest)]
-pub(crate) struct TokenBody<'a> {
-    /// What the token is for, such as the machine it is on.
-    #[serde(borrow)]
-    #[schema(value_type = NameText, required, inline)]
-    name: Raw<'a>,
-    /// How long it is valid; 90 days if omitted.
-    #[serde(borrow)]
-    #[schema(value_type = Option<u64>, maximum = 31_622_400)]
-    lifetime_seconds: Raw<'a>,
-}
-
-pub(crate) async fn create(operator: Operator, body: JsonBody<UserBody<'static>>) -> Created<UserResponse> {
-    let body = body.bytes(&operator.headers).await?;
+pub(crate) async fn create(operator: Operator, body: JsonBody<UserBody>) -> Created<UserResponse> {
+    let UserBody { name, email, role, organizations } = body.read(&operator).await?;
     let engine = &operator.app.engine;
-    let state = engine.create_user(read_user(&body)?, &operator.origin).await?;
+    let new = NewUser { name, email, access: Access { role, organizations } };
+    let state = engine.create_user(new, &operator.origin).await?;
     respond::created(&UserResponse::of(state, engine.clock().now()))
 }
 
@@ -168,7 +158,8 @@ pub(crate) async fn change(
     let user = operator.path("user")?;
     let body = body.bytes(&operator.headers).await?;
     let engine = &operator.app.engine;
-    let state = engine.change_user(user, read_change(&body)?, &operator.origin).await?;
+    let form = Form::new(&operator, &body);
+    let state = engine.change_user(user, read_change(form)?, &operator.origin).await?;
     respond::ok(&UserResponse::of(state, engine.clock().now()))
 }
 
@@ -181,10 +172,10 @@ pub(crate) async fn read_own(operator: Operator) -> Done<AccountResponse> {
 
 pub(crate) async fn issue_own_token(
     operator: Operator,
-    body: JsonBody<TokenBody<'static>>,
+    body: JsonBody<TokenBody>,
 ) -> Created<NewTokenResponse<'static>> {
-    let body = body.bytes(&operator.headers).await?;
-    let (name, lifetime) = read_token(&body)?;
+    let TokenBody { name, lifetime_seconds } = body.read(&operator).await?;
+    let lifetime = lifetime_seconds.unwrap_or(DEFAULT_LIFETIME);
     let engine = &operator.app.engine;
     let new = engine.issue_own_token(&operator.identity, name, lifetime, &operator.origin).await?;
     let record = UserTokenResponse::of(new.record, engine.clock().now());
@@ -213,11 +204,11 @@ pub(crate) async fn remove(operator: Operator) -> Done<UserResponse> {
 
 pub(crate) async fn issue_token(
     operator: Operator,
-    body: JsonBody<TokenBody<'static>>,
+    body: JsonBody<TokenBody>,
 ) -> Created<NewTokenResponse<'static>> {
     let user = operator.path("user")?;
-    let body = body.bytes(&operator.headers).await?;
-    let (name, lifetime) = read_token(&body)?;
+    let TokenBody { name, lifetime_seconds } = body.read(&operator).await?;
+    let lifetime = lifetime_seconds.unwrap_or(DEFAULT_LIFETIME);
     let engine = &operator.app.engine;
     let new = engine.issue_user_token(user, name, lifetime, &operator.origin).await?;
     let record = UserTokenResponse::of(new.record, engine.clock().now());
@@ -230,61 +221,16 @@ pub(crate) async fn revoke_token(operator: Operator) -> Done<RevokedResponse> {
     respond::ok(&RevokedResponse { id: token.to_string() })
 }
 
-fn read_user(body: &[u8]) -> Result<NewUser, ApiError> {
-    let body: UserBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors);
-    let email = fields::required_email("email", body.email, &mut errors);
-    let role = read_role(body.role, &mut errors);
-    let organizations = read_organizations(body.organizations, &mut errors);
-    if role == Some(Role::Admin) && organizations.is_some() {
-        // Whoever adds users could add one without the limit.
-        errors.add::<()>("organizations", "must be omitted for an admin, who cannot be limited");
-    }
-    let user = name.zip(email).zip(role).map(|((name, email), role)| NewUser {
-        name,
-        email,
-        access: Access { role, organizations },
-    });
-    fields::complete(errors, user)
-}
-
-fn read_role(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Role> {
-    let role = match raw.map(JsonText::of) {
-        Some(JsonText::String(text)) => Role::parse(&text),
-        _ => None,
-    };
-    role.or_else(|| errors.add("role", "must be one of: viewer, support, operator, approver, admin"))
-}
-
-fn read_change(body: &[u8]) -> Result<UserChange, ApiError> {
-    let body: UserChangeBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
+fn read_change(mut form: Form<'_>) -> Result<UserChange, ApiError> {
+    let body: UserChangeBody<'_> = body::parse_object(form.body)?;
     let change = UserChange {
-        name: body.name.and_then(|_| fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors)),
-        role: body.role.and_then(|_| read_role(body.role, &mut errors)),
-        organizations: body.organizations.map(|raw| read_organizations(raw, &mut errors)),
+        name: body.name.and_then(|name| NameText::read("name", name, &mut form)),
+        role: body.role.and_then(|role| words::Role::read("role", role, &mut form)),
+        organizations: body
+            .organizations
+            .map(|raw| raw.and_then(|raw| scalars::OrganizationIds::read("organizations", raw, &mut form))),
     };
-    fields::complete(errors, Some(change))
-}
-
-fn read_organizations(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Vec<OrganizationId>> {
-    let ids: Option<Vec<String>> = match JsonText::of(raw?) {
-        JsonText::Array(text) => serde_json::from_str(text).ok(),
-        _ => None,
-    };
-    let ids = ids.filter(|ids| (1..=MAX_ORGANIZATIONS).contains(&ids.len()));
-    let ids = ids.and_then(|ids| ids.iter().map(|id| id.parse().ok()).collect());
-    ids.or_else(|| errors.add("organizations", "must be a list of 1 to 100 IDs of organizations"))
-}
-
-fn read_token(body: &[u8]) -> Result<(String, Duration), ApiError> {
-    let body: TokenBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors);
-    let (usual, longest) = (DEFAULT_LIFETIME_SECONDS, MAX_LIFETIME_SECONDS);
-    let seconds = fields::whole_number("lifetimeSeconds", body.lifetime_seconds, usual, longest, &mut errors);
-    fields::complete(errors, name.zip(seconds.map(Duration::from_secs)))
+    fields::complete(form.errors, Some(change))
 }
 
 impl From<UserError> for ApiError {

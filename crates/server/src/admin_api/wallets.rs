@@ -2,20 +2,18 @@
 
 use std::str::FromStr;
 
-use serde::Deserialize;
 use tollgate_domain::{
-    Currency, Minor,
+    Currency,
     id::PostingId,
     ledger::{Balances, Cause},
 };
 use tollgate_engine::{MoveError, MoveOrder, MoveOutcome, ports::LedgerLine};
-use utoipa::ToSchema;
 
 use crate::{prelude::*, response::transaction::TransferApprovalResponse};
 
 const MAX_REFERENCE_LENGTH: usize = 160;
 
-type ReferenceText = scalars::Line<MAX_REFERENCE_LENGTH>;
+type ReferenceText = scalars::CallerId<MAX_REFERENCE_LENGTH>;
 
 /// A currency as it stands in a path.
 struct PathCurrency(Currency);
@@ -28,17 +26,12 @@ impl FromStr for PathCurrency {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = WalletMovementRequest)]
-pub(crate) struct MoveBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = scalars::AmountInput, required)]
-    amount_minor: Raw<'a>,
-    /// Makes the movement idempotent: the same reference moves the same amount once.
-    #[serde(borrow)]
-    #[schema(value_type = ReferenceText, required, inline)]
-    reference: Raw<'a>,
+requests! {
+    MoveBody as WalletMovementRequest {
+        amount_minor: scalars::AmountInput,
+        /// Makes the movement idempotent: the same reference moves the same amount once.
+        reference: ReferenceText,
+    }
 }
 
 responses! {
@@ -120,20 +113,19 @@ type Moved = OneOf<(
     kind::Accepted<MovementWaitsResponse<'static>>,
 )>;
 
-pub(crate) async fn fund(operator: Operator, body: JsonBody<MoveBody<'static>>) -> Moved {
+pub(crate) async fn fund(operator: Operator, body: JsonBody<MoveBody>) -> Moved {
     post(operator, body, Cause::Fund).await
 }
 
-pub(crate) async fn withdraw(operator: Operator, body: JsonBody<MoveBody<'static>>) -> Moved {
+pub(crate) async fn withdraw(operator: Operator, body: JsonBody<MoveBody>) -> Moved {
     post(operator, body, Cause::Withdraw).await
 }
 
-async fn post(operator: Operator, body: JsonBody<MoveBody<'static>>, cause: Cause) -> Moved {
+async fn post(operator: Operator, body: JsonBody<MoveBody>, cause: Cause) -> Moved {
     let environment = operator.path("environment")?;
     let PathCurrency(currency) = operator.path("currency")?;
-    let body = body.bytes(&operator.headers).await?;
-    let (amount, reference) = read_move(&body)?;
-    let order = MoveOrder { currency, cause, amount, reference };
+    let MoveBody { amount_minor, reference } = body.read(&operator).await?;
+    let order = MoveOrder { currency, cause, amount: amount_minor.into(), reference };
     let applied = match operator.app.engine.move_or_request(environment, order, &operator.origin).await? {
         MoveOutcome::Moved(applied) => applied,
         MoveOutcome::Waits { request, replayed } => {
@@ -161,14 +153,6 @@ async fn post(operator: Operator, body: JsonBody<MoveBody<'static>>, cause: Caus
     } else {
         respond::created(&moved).map(Answer::one_of)
     }
-}
-
-fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
-    let body: MoveBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let amount = fields::amount("amountMinor", body.amount_minor, &mut errors);
-    let reference = fields::required_id("reference", body.reference, MAX_REFERENCE_LENGTH, &mut errors);
-    fields::complete(errors, amount.map(Minor::from).zip(reference))
 }
 
 pub(crate) async fn ledger(operator: Operator) -> Done<ListResponse<PostingResponse>> {

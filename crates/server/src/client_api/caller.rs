@@ -8,10 +8,11 @@ use tollgate_domain::{id::KeyId, tenant::KeyKind};
 use tollgate_engine::{BodyMeter, Engine, EnvironmentView};
 
 use crate::{
-    app::SharedApp,
+    app::{App, SharedApp},
     request::{
         auth::{Access, authenticate},
         context::RequestContext,
+        form::Sender,
         location::Location,
     },
     response::error::ApiError,
@@ -62,6 +63,16 @@ callers! {
     Preparer: Preparation, AnyKey;
     /// A caller with a secret key for bank transfers.
     Payer: Transfer, SecretKey;
+}
+
+impl Sender for Caller {
+    fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    fn app(&self) -> &App {
+        &self.app
+    }
 }
 
 impl Caller {

@@ -1,8 +1,6 @@
 //! `POST /client/v1/payments/component/<reference>/switch`: a declined component makes way for one at the next provider.
 
-use serde::Deserialize;
 use tollgate_engine::{SwitchError, ports::StoreError};
-use utoipa::ToSchema;
 
 use crate::{
     client_api::payments::no_such_payment,
@@ -15,22 +13,20 @@ const MAX_PROVIDER_LENGTH: usize = 160;
 
 type ProviderText = scalars::Line<MAX_PROVIDER_LENGTH>;
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = SwitchRequest)]
-pub(crate) struct SwitchBody<'a> {
-    /// The provider where the card was declined: the payment's `provider` as you know it.
-    #[serde(borrow)]
-    #[schema(value_type = ProviderText, inline, required)]
-    from: Raw<'a>,
+requests! {
+    SwitchBody as SwitchRequest {
+        /// The provider where the card was declined: the payment's `provider` as you know it.
+        from: ProviderText,
+    }
 }
 
 pub(crate) async fn handle(
     Backend(caller): Backend,
-    body: JsonBody<SwitchBody<'static>>,
+    body: JsonBody<SwitchBody>,
 ) -> CreatedOnce<PaymentResponse<'static>> {
     let body = body.bytes(&caller.headers).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
-    let from = read(&body)?;
+    let SwitchBody { from } = Request::read(Form::new(&caller, &body))?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let switching = async move {
         Box::pin(engine.switch_component(&caller.view, reference, &from, &caller.request)).await
@@ -38,13 +34,6 @@ pub(crate) async fn handle(
     let switched = run_to_completion(&app.engine, switching).await??;
     let response = payment_response::prepared(&switched);
     respond::created_once(&response, switched.replayed)
-}
-
-fn read(bytes: &[u8]) -> Result<String, ApiError> {
-    let body: SwitchBody<'_> = body::parse_object(bytes)?;
-    let mut errors = FieldErrors::default();
-    let from = fields::required_text("from", body.from, MAX_PROVIDER_LENGTH, &mut errors);
-    fields::complete(errors, from)
 }
 
 impl From<SwitchError> for ApiError {

@@ -173,14 +173,6 @@ pub(crate) fn optional_text(
     }
 }
 
-/// A required e-mail address.
-pub(crate) fn required_email(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
-    if raw.is_none() {
-        return errors.add(field, "is required");
-    }
-    email(field, raw, errors)
-}
-
 /// A required text of digits only, of a length within bounds. What is wrong is said without repeating it.
 pub(crate) fn digits(
     field: &'static str,

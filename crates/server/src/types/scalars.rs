@@ -24,7 +24,7 @@ pub(crate) fn schema(json: Value) -> RefOr<Schema> {
 }
 
 macro_rules! scalars {
-    ($($(#[$doc:meta])* $name:ident $(of $value:ty, )? {$($json:tt)*})*) => {
+    ($($(#[$doc:meta])* $name:ident $(of $value:ty, )? $(as $shown:literal)? {$($json:tt)*})*) => {
         $(
             $(#[$doc])*
             pub(crate) struct $name $((pub(crate) $value))?;
@@ -37,7 +37,8 @@ macro_rules! scalars {
 
             impl ToSchema for $name {
                 fn name() -> Cow<'static, str> {
-                    Cow::Borrowed(stringify!($name))
+                    let shown: &[&str] = &[$($shown,)? stringify!($name)];
+                    Cow::Borrowed(shown.first().copied().unwrap_or_default())
                 }
             }
         )*
@@ -166,6 +167,22 @@ scalars! {
     EndpointIdInput {
         "type": "string", "format": "ep-id", "pattern": "^ep_[0-7][0-9abcdefghjkmnpqrstvwxyz]{25}$"
     }
+    Expiry as "Moment" {
+        "description": "RFC 3339, in UTC, with milliseconds.",
+        "type": "string", "format": "date-time", "examples": ["2026-11-15T02:27:16.000Z"]
+    }
+    EventIdText as "=EventId" {
+        "type": "string"
+    }
+    OrganizationIds as "=OrganizationIds" {
+        "type": "array", "items": {"type": "string"}
+    }
+    KeyEndpoints as "=KeyEndpoints" {
+        "type": "array", "items": {"$ref": "#/components/schemas/KeyEndpoint"}, "minItems": 1
+    }
+    IpRanges as "=IpRanges" {
+        "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 50
+    }
     EnvironmentNameInput {
         "type": "string", "pattern": "^[a-z][a-z0-9]{0,31}$", "examples": ["test"]
     }
@@ -237,7 +254,41 @@ impl<const MOST: usize> PartialSchema for Line<MOST> {
     }
 }
 
-impl<const MOST: usize> ToSchema for Line<MOST> {}
+impl<const MOST: usize> ToSchema for Line<MOST> {
+    fn name() -> Cow<'static, str> {
+        format!("=Line{MOST}").into()
+    }
+}
+
+/// The same for an ID of the caller's own, which may be a number of any length.
+pub(crate) struct CallerId<const MOST: usize>;
+
+impl<const MOST: usize> PartialSchema for CallerId<MOST> {
+    fn schema() -> RefOr<Schema> {
+        Line::<MOST>::schema()
+    }
+}
+
+impl<const MOST: usize> ToSchema for CallerId<MOST> {
+    fn name() -> Cow<'static, str> {
+        Line::<MOST>::name()
+    }
+}
+
+/// A span of time.
+pub(crate) struct Seconds<const MOST: u64>;
+
+impl<const MOST: u64> PartialSchema for Seconds<MOST> {
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "integer", "format": "int64", "minimum": 0, "maximum": MOST}))
+    }
+}
+
+impl<const MOST: u64> ToSchema for Seconds<MOST> {
+    fn name() -> Cow<'static, str> {
+        format!("=Seconds{MOST}").into()
+    }
+}
 
 /// A text of at most `MOST` characters, with tabs and line breaks but no other control characters.
 pub(crate) struct Prose<const MOST: usize>;
@@ -249,7 +300,11 @@ impl<const MOST: usize> PartialSchema for Prose<MOST> {
     }
 }
 
-impl<const MOST: usize> ToSchema for Prose<MOST> {}
+impl<const MOST: usize> ToSchema for Prose<MOST> {
+    fn name() -> Cow<'static, str> {
+        format!("=Prose{MOST}").into()
+    }
+}
 
 /// A text of `LEAST` to `MOST` characters, none of them a control character.
 pub(crate) struct Plain<const LEAST: usize, const MOST: usize>;
@@ -261,7 +316,11 @@ impl<const LEAST: usize, const MOST: usize> PartialSchema for Plain<LEAST, MOST>
     }
 }
 
-impl<const LEAST: usize, const MOST: usize> ToSchema for Plain<LEAST, MOST> {}
+impl<const LEAST: usize, const MOST: usize> ToSchema for Plain<LEAST, MOST> {
+    fn name() -> Cow<'static, str> {
+        format!("=Plain{LEAST}To{MOST}").into()
+    }
+}
 
 #[cfg(test)]
 mod tests {

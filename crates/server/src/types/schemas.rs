@@ -96,6 +96,8 @@ impl Schemas {
 
     /// All of them, in shapes that every generator of clients reads.
     pub(crate) fn render(mut self) -> Value {
+        let in_place: BTreeMap<_, _> = self.0.extract_if(.., |name, _| name.starts_with('=')).collect();
+        self.0.values_mut().for_each(|schema| write_in_place(schema, &in_place));
         let names: Vec<_> = self.0.keys().cloned().collect();
         for name in &names {
             let schema = self.0.get(name).cloned().unwrap_or_default();
@@ -187,6 +189,26 @@ fn require_nullable(schema: &mut Value) {
     {
         schema.insert("required".to_owned(), required.into());
         schema.insert("properties".to_owned(), properties);
+    }
+}
+
+/// Puts small schemas, whose names begin with `=`, in the place of their names.
+fn write_in_place(part: &mut Value, in_place: &BTreeMap<String, Value>) {
+    match part {
+        Value::Array(items) => items.iter_mut().for_each(|item| write_in_place(item, in_place)),
+        Value::Object(map) => {
+            map.values_mut().for_each(|value| write_in_place(value, in_place));
+            let name = map.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix(PLACE));
+            let Some(Value::Object(schema)) = name.and_then(|name| in_place.get(name)) else { return };
+            let description = map.get("description").cloned().map(|text| ("description".to_owned(), text));
+            // The library writes what a number or a list may hold behind its description.
+            let is_bound = |name: &str| name.starts_with("max") || name.starts_with("min");
+            let is_text = schema.get("type").is_some_and(|kind| kind == "string");
+            let (bounds, kind): (Vec<_>, Vec<_>) =
+                schema.clone().into_iter().partition(|(name, _)| is_bound(name) && !is_text);
+            *map = kind.into_iter().chain(description).chain(bounds).collect();
+        }
+        _ => {}
     }
 }
 
