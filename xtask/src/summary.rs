@@ -1,9 +1,14 @@
 //! How many tests passed, read from what the test harness prints.
 
-use std::{collections::BTreeMap, fmt};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
 
 /// What a test prints, past the harness, that cannot run on this machine; its reason follows.
 const SKIPPED: &str = "SKIPPED: ";
+/// What a test prints, past the harness, that is worth reading at the end; the text follows.
+const NOTE: &str = "NOTE: ";
 /// What the harness prints of a test that it does not run; its reason follows.
 const IGNORED: &str = " ... ignored, ";
 
@@ -18,6 +23,8 @@ pub(crate) struct Summary {
     found_nothing_to_test: u64,
     /// Why tests were skipped, as far as they said so, and how many for each reason.
     reasons: BTreeMap<String, u64>,
+    /// What tests had to say.
+    notes: BTreeSet<String>,
 }
 
 impl Summary {
@@ -36,6 +43,8 @@ impl Summary {
         } else if let Some((_, reason)) = line.trim().split_once(SKIPPED) {
             self.found_nothing_to_test += 1;
             self.skipped_because(reason);
+        } else if let Some((_, note)) = line.trim().split_once(NOTE) {
+            self.notes.insert(note.to_owned());
         } else if let Some((_, reason)) = line.trim().split_once(IGNORED) {
             self.skipped_because(reason);
         }
@@ -64,6 +73,9 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for note in &self.notes {
+            writeln!(f, "{note}")?;
+        }
         write!(f, "{} passed, {} failed", self.passed, self.failed)?;
         if self.skipped > 0 {
             write!(f, ", {} skipped", self.skipped)?;
@@ -123,6 +135,12 @@ mod tests {
         );
         let expected = "13 passed, 2 failed, 4 skipped (2: no disk; 1: no documents; 1: takes a minute)";
         check(&output, false, expected);
+    }
+
+    #[test]
+    fn what_tests_had_to_say_stands_before_the_counts() {
+        let output = format!("test b ... NOTE: two, 0 faults\nok\nNOTE: one, 0 faults\n{OK}");
+        check(&output, true, "one, 0 faults\ntwo, 0 faults\n3 passed, 0 failed");
     }
 
     #[test]

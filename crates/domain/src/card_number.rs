@@ -1,9 +1,9 @@
 //! Finding card numbers in texts that must not have any.
 //!
-//! A card number is 13 to 19 digits that pass the Luhn check, in one piece or in groups with white space or dashes between. One
-//! number in ten passes that check by chance, so what cannot be a card's is left alone: digits within a word that has letters,
-//! digits that a dash joins to such a word (a UUID), and numbers that begin with 0, or with 1 unless they have 15 digits (no
-//! scheme issues those, and times in milliseconds look so).
+//! A card number is 13 to 19 digits that pass the Luhn check, in one piece, whatever letters touch it, or in groups with white
+//! space or dashes between. One number in ten passes that check by chance, so what cannot be a card's is left alone: groups that
+//! a dash joins to a word of letters and digits (a UUID), digits within a hexadecimal ID, and numbers that
+//! begin with 0, or with 1 unless they have 15 digits (no scheme issues those, and times in milliseconds look so).
 
 use std::ops::RangeInclusive;
 
@@ -23,8 +23,8 @@ pub fn holds_card_number(text: &str) -> bool {
             row.push(word);
             continue;
         }
-        let is_joined_id = !is_number && gap == "-" && word.bytes().any(|byte| byte.is_ascii_digit());
-        if !is_id && !is_joined_id && has_card(&row) {
+        let is_joined_id = gap == "-" && is_part_of_id(word);
+        if ends_with_card(&row, is_id || is_joined_id) || (!is_number && has_card_within(word)) {
             return true;
         }
         row.clear();
@@ -32,18 +32,44 @@ pub fn holds_card_number(text: &str) -> bool {
             is_id = follows_id && gap == "-";
             row.push(word);
         }
-        follows_id = !is_number && word.bytes().any(|byte| byte.is_ascii_digit());
+        follows_id = is_part_of_id(word);
     }
-    !is_id && has_card(&row)
+    ends_with_card(&row, is_id)
+}
+
+/// Whether a row of groups is or has a card number. In an ID, only one in one piece is: no part of a UUID is that long.
+fn ends_with_card(row: &[&str], is_id: bool) -> bool {
+    if is_id { row.iter().any(|group| is_card_number(&[*group])) } else { has_card(row) }
+}
+
+/// Letters and digits, or a group of letters such as a UUID has.
+fn is_part_of_id(word: &str) -> bool {
+    let has_letter = word.bytes().any(|byte| !byte.is_ascii_digit());
+    has_letter
+        && (word.bytes().any(|byte| byte.is_ascii_digit()) || (word.len() >= 4 && is_hexadecimal(word)))
+}
+
+fn is_hexadecimal(word: &str) -> bool {
+    word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Whether a word of letters and digits has a card number in one piece. Hexadecimal IDs have such rows of digits by chance: those
+/// that are as long as IDs are, and others with more digits around.
+fn has_card_within(word: &str) -> bool {
+    let mut runs = word.split(|letter: char| !letter.is_ascii_digit()).filter(|run| !run.is_empty());
+    let is_id = || matches!(word.len(), 16 | 20 | 24 | 32 | 40 | 64) || runs.clone().count() > 1;
+    if is_hexadecimal(word) && is_id() {
+        return false;
+    }
+    runs.any(|run| is_card_number(&[run]))
 }
 
 /// The words of a text, each with what stands before it.
 fn words(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let is_of_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (gap, from_word) = rest.split_at_checked(rest.find(is_of_word)?)?;
-        let end = from_word.find(|letter| !is_of_word(letter)).unwrap_or(from_word.len());
+        let (gap, from_word) = rest.split_at_checked(rest.find(char::is_alphanumeric)?)?;
+        let end = from_word.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(from_word.len());
         let (word, behind) = from_word.split_at_checked(end)?;
         rest = behind;
         Some((gap, word))
@@ -121,6 +147,14 @@ mod tests {
             "4 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
             "4111111111111111 4111111111111111",
             "135410014004955",
+            "order_4111111111111111",
+            "4111111111111111_12_28",
+            "A4111111111111111",
+            "4111111111111111x",
+            "card4111111111111111cvv123",
+            "a1b2-4111111111111111",
+            "4111111111111111-a1b2",
+            "كارت4111111111111111",
         ] {
             assert!(holds_card_number(text), "{text}");
         }
@@ -133,12 +167,14 @@ mod tests {
             "4111111111111112",
             "411111111111",
             "41111111111111111111",
-            "order_4111111111111111",
-            "A4111111111111111",
-            "4111111111111111x",
+            "order_4111111111111112",
+            "4_1_1_1_1_1_1_1_1_1_1_1_1_1_1_1",
+            "f4111111111111111e0b7a1",
+            "abb27453857065646711",
+            "61559178-4999-8922-cdef-b547ef4f758d",
             "550e8400-e29b-41d4-8123-446655440000",
-            "a1b2-4111111111111111",
-            "4111111111111111-a1b2",
+            "a1b2-4111-1111-1111-1111",
+            "4111-1111-1111-1111-a1b2",
             "0000000000000000",
             "1763476800003",
             "1763476800000005",

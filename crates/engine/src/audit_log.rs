@@ -11,7 +11,7 @@ use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
 use tollgate_domain::{
     Timestamp,
-    audit_log::{ActorKind, AuditActor, AuditChain, AuditEntry, AuditHead, NewAuditEntry},
+    audit_log::{AuditActor, AuditChain, AuditEntry, AuditHead, NewAuditEntry},
     id::{EnvironmentId, EventId, OrganizationId, UserId},
 };
 use tollgate_vault::Digester;
@@ -19,7 +19,7 @@ use tollgate_vault::Digester;
 use crate::{
     configure::Origin,
     engine::Engine,
-    ports::{AuditLogFilter, NewAuditHeadEvent, Store, StoreError},
+    ports::{AUDIT_ACCEPTED, AUDIT_UNPROVED, AuditLogFilter, NewAuditHeadEvent, Store, StoreError},
     rate_limiter::RateLimiter,
 };
 
@@ -112,9 +112,15 @@ const REPEATED_BURST: u64 = 20;
 /// Beyond this, operators without unrecorded entries are dropped.
 const MAX_REPEATED: usize = 10_000;
 
+/// For so long after one view of something, others of it by the same operator are only counted.
+const VIEWED_AGAIN: Duration = Duration::from_mins(1);
+
 /// Actions that operators can repeat without limit.
 #[derive(Default)]
-pub(crate) struct Repeated(Mutex<HashMap<(Option<UserId>, &'static str), Repetition>>);
+pub(crate) struct Repeated(Mutex<HashMap<What, Repetition>>);
+
+/// An operator and an action; where views of one thing are counted, also that.
+type What = (Option<UserId>, &'static str, Option<String>);
 
 #[derive(Default)]
 struct Repetition {
@@ -124,33 +130,57 @@ struct Repetition {
 }
 
 impl Repetition {
-    fn is_due(&self) -> bool {
-        self.limiter.take(1, REPEATED_BURST).is_ok()
+    fn is_due(&self, is_view: bool) -> bool {
+        let taken = if is_view {
+            self.limiter.take_one_in(VIEWED_AGAIN)
+        } else {
+            self.limiter.take(1, REPEATED_BURST)
+        };
+        taken.is_ok()
+    }
+
+    fn leave_out(&mut self, origin: &Origin, done: &Audited) {
+        self.left_out = self.left_out.saturating_add(1);
+        self.last = Some((origin.clone(), done.clone()));
     }
 }
 
 impl Repeated {
     /// How many were left out before this one, if it is to be recorded.
-    fn due(&self, origin: &Origin, done: &Audited) -> Option<u64> {
+    fn due(&self, origin: &Origin, done: &Audited, is_view: bool) -> Option<u64> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_REPEATED {
             all.retain(|_, one| one.left_out > 0);
         }
-        let one = all.entry((origin.kind.user(), done.action)).or_default();
-        if one.is_due() {
-            one.last = None;
-            return Some(std::mem::take(&mut one.left_out));
+        let user = origin.kind.user();
+        let viewed = is_view.then(|| (user, done.action, Some(done.subject.clone())));
+        // A view that is due has to be within the operator's limit, too.
+        if let Some(again) = viewed.as_ref().and_then(|viewed| all.get_mut(viewed))
+            && (again.left_out > 0 || !again.is_due(true))
+        {
+            again.leave_out(origin, done);
+            return None;
         }
-        one.left_out = one.left_out.saturating_add(1);
-        one.last = Some((origin.clone(), done.clone()));
-        None
+        let one = all.entry((user, done.action, None)).or_default();
+        if !one.is_due(false) {
+            one.leave_out(origin, done);
+            return None;
+        }
+        one.last = None;
+        let left_out = std::mem::take(&mut one.left_out);
+        if let Some(viewed) = viewed {
+            let _ = all.entry(viewed).or_default().is_due(true);
+        }
+        Some(left_out)
     }
 
     /// The last of each that was left out, with how many there were before it.
-    fn take_left_out(&self) -> Vec<(Origin, Audited)> {
+    fn take_left_out(&self, is_last: bool) -> Vec<(Origin, Audited)> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let open = all.values_mut().filter(|one| one.left_out > 0 && one.is_due());
-        let taken = open.filter_map(|one| {
+        let open = all
+            .iter_mut()
+            .filter(|((.., viewed), one)| one.left_out > 0 && (is_last || one.is_due(viewed.is_some())));
+        let taken = open.filter_map(|(_, one)| {
             let left_out = std::mem::take(&mut one.left_out).saturating_sub(1);
             one.last.take().map(|(origin, done)| (origin, done.with_left_out(left_out)))
         });
@@ -160,22 +190,9 @@ impl Repeated {
 
 /// Has the store chain the log under this key, which rotations of the master key do not change.
 pub(crate) async fn key(store: &dyn Store, key: &Digester, now: Timestamp) -> Result<(), StoreError> {
-    let first = NewAuditEntry {
-        at: now,
-        actor: AuditActor { kind: ActorKind::System, name: "tollgate".to_owned() },
-        token: None,
-        address: None,
-        request: "start".to_owned(),
-        action: "audit_log.key".to_owned(),
-        organization: None,
-        environment: None,
-        subject: String::new(),
-        before: None,
-        after: None,
-    };
-    if store.key_audit_log(key, &first).await? {
+    if store.key_audit_log(key, now).await? {
         tracing::warn!(
-            "the audit log had entries that are not under a key yet; it is from now on, which is expected once, after an upgrade"
+            "the audit log was not under this service's key; expected once, after an upgrade. `tollgate audit` fails until it is accepted"
         );
     }
     Ok(())
@@ -204,15 +221,25 @@ impl Engine {
     /// Records an action that can be repeated without limit, such as a refusal or a view of a list: a few at once,
     /// then one a second of each operator and action. What is left out is counted in the next, or by itself later.
     pub async fn record_repeatable(&self, origin: &Origin, done: Audited) -> Result<(), StoreError> {
-        match self.repeated.due(origin, &done) {
+        self.record_at_most(origin, done, false).await
+    }
+
+    /// Records that something was viewed, before it is shown: as [`Engine::record_repeatable`], and once a minute for each
+    /// thing and operator.
+    pub async fn record_view(&self, origin: &Origin, viewed: Audited) -> Result<(), StoreError> {
+        self.record_at_most(origin, viewed, true).await
+    }
+
+    async fn record_at_most(&self, origin: &Origin, done: Audited, is_view: bool) -> Result<(), StoreError> {
+        match self.repeated.due(origin, &done, is_view) {
             Some(left_out) => self.record_action(origin, done.with_left_out(left_out)).await,
             None => Ok(()),
         }
     }
 
-    /// Records how many entries were left out and not counted yet.
-    pub(crate) async fn record_left_out(&self) -> Result<(), StoreError> {
-        for (origin, done) in self.repeated.take_left_out() {
+    /// Records how many entries were left out and not counted yet: where it is time, or all of them, before the process ends.
+    pub(crate) async fn record_left_out(&self, is_last: bool) -> Result<(), StoreError> {
+        for (origin, done) in self.repeated.take_left_out(is_last) {
             self.record_action(&origin, done).await?;
         }
         Ok(())
@@ -263,6 +290,17 @@ impl Engine {
     /// Checks the whole chain.
     pub async fn verify_audit_log(&self) -> Result<AuditChain, StoreError> {
         self.store.verify_audit_log().await
+    }
+
+    /// Accepts what an entry says was not proved. `false` if it says no such thing.
+    pub async fn accept_audit_entry(&self, entry: u64, origin: &Origin) -> Result<bool, StoreError> {
+        let filter = AuditLogFilter { action: Some(AUDIT_UNPROVED.to_owned()), ..AuditLogFilter::default() };
+        let found = self.store.audit_log(&filter, Some(entry.saturating_add(1)), 1).await?;
+        let is_there = found.first().is_some_and(|found| found.sequence == entry);
+        if is_there {
+            self.record_action(origin, Audited::new(AUDIT_ACCEPTED, entry)).await?;
+        }
+        Ok(is_there)
     }
 
     pub(crate) fn audit_entry(&self, origin: &Origin, done: Audited) -> NewAuditEntry {

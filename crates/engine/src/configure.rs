@@ -29,6 +29,8 @@ const MAX_TRIES: usize = 64;
 
 /// How long a document waits for those before it. Thousands of rules take a second or two.
 const TURN_TIMEOUT: Duration = Duration::from_secs(10);
+/// Stored documents that are read at once on a node.
+pub(crate) const READS_AT_ONCE: usize = 2;
 
 /// Differences that the audit log lists of one change; the versions themselves have all of them.
 const MAX_DESCRIBED_CHANGES: usize = 100;
@@ -191,6 +193,11 @@ impl Engine {
     /// the memory of its text, and no node has room for any number of them. `None` if those before take too long.
     pub async fn config_turn(&self) -> Option<OwnedSemaphorePermit> {
         timeout(TURN_TIMEOUT, Arc::clone(&self.config_turn).acquire_owned()).await.ok()?.ok()
+    }
+
+    /// The same for whoever only reads stored documents, so that readers never keep those waiting who change something.
+    pub async fn config_read_turn(&self) -> Option<OwnedSemaphorePermit> {
+        timeout(TURN_TIMEOUT, Arc::clone(&self.config_read_turns).acquire_owned()).await.ok()?.ok()
     }
 
     /// Puts a document in force whole, or changes nothing. With `expected`, only if that version is in force. Where the

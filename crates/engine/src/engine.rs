@@ -57,6 +57,7 @@ pub struct Engine {
     pub(crate) event_turns: Arc<Semaphore>,
     /// One configuration document is worked on at a time.
     pub(crate) config_turn: Arc<Semaphore>,
+    pub(crate) config_read_turns: Arc<Semaphore>,
     pub(crate) object_turns: ObjectTurns,
     pub(crate) dispute_lists: DisputeLists,
     pub(crate) provider_watch: ProviderWatch,
@@ -152,6 +153,7 @@ impl Engine {
             master_key: master_key.clone(),
             event_turns: Arc::new(Semaphore::new(EVENTS_AT_ONCE)),
             config_turn: Arc::new(Semaphore::new(1)),
+            config_read_turns: Arc::new(Semaphore::new(crate::configure::READS_AT_ONCE)),
             object_turns: ObjectTurns::default(),
             dispute_lists: DisputeLists::default(),
             provider_watch: ProviderWatch::default(),

@@ -25,12 +25,15 @@ use crate::{
     engine::Engine,
     key_meters::KeyMeters,
     ports::{AccessEnded, OperatorUse, Page, StoreError, SubjectBound, TokenIssued, UserCreated, UserState},
-    rate_limiter::{AddressRateLimiter, RateLimitExceeded},
+    rate_limiter::{AddressRateLimiter, RateLimitExceeded, RateLimiter},
     snapshot::{KeyRejection, LiveToken},
 };
 
 /// Valid tokens of one person. More than anybody has machines.
 const MAX_TOKENS: u32 = 20;
+/// Tokens that people make for themselves: so many at once, then one in this time, since each makes entries of the audit log.
+const OWN_TOKENS_AT_ONCE: u64 = 20;
+const OWN_TOKEN_EVERY: Duration = Duration::from_mins(5);
 /// Uses of operators that are written in one unit of work.
 const WRITTEN_AT_ONCE: usize = 100;
 
@@ -75,6 +78,8 @@ pub enum UserError {
     OrganizationMissing(OrganizationId),
     #[error("the user has {MAX_TOKENS} valid tokens already; revoke one first")]
     TooManyTokens,
+    #[error("too many tokens made in a short time")]
+    TooManyNewTokens(RateLimitExceeded),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -98,12 +103,24 @@ pub enum CredentialError {
 pub(crate) struct Operators {
     uses: Mutex<HashMap<(UserId, Option<TokenId>), KeyMeters>>,
     bad_credentials: AddressRateLimiter,
+    own_tokens: Mutex<HashMap<UserId, RateLimiter>>,
 }
 
 impl Default for Operators {
     /// A wrong credential a second from an address, after a few at once.
     fn default() -> Self {
-        Self { uses: Mutex::default(), bad_credentials: AddressRateLimiter::new(1_024, 1, 10) }
+        Self {
+            uses: Mutex::default(),
+            bad_credentials: AddressRateLimiter::new(1_024, 1, 10),
+            own_tokens: Mutex::default(),
+        }
+    }
+}
+
+impl Operators {
+    fn take_own_token(&self, user: UserId) -> Result<(), RateLimitExceeded> {
+        let mut all = self.own_tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        all.entry(user).or_default().take_slowly(OWN_TOKEN_EVERY, OWN_TOKENS_AT_ONCE)
     }
 }
 
@@ -338,6 +355,7 @@ impl Engine {
         origin: &Origin,
     ) -> Result<NewUserToken, UserError> {
         let Identity::User { user, token, .. } = identity else { return Err(UserError::Missing) };
+        self.operators.take_own_token(user.id).map_err(UserError::TooManyNewTokens)?;
         let now = self.clock.now();
         let used = token.and_then(|token| {
             let snapshot = self.directory.snapshot();

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use tollgate_domain::Timestamp;
 
-pub use audit_log::{AuditLogFilter, AuditLogStore};
+pub use audit_log::{AUDIT_ACCEPTED, AUDIT_UNPROVED, AuditLogFilter, AuditLogStore};
 pub use books::{BooksStore, NewCardPosting};
 pub use courier::{Courier, DeliveryError, EventBodies, EventSubject, OutboundRequest, OutboundResponse};
 pub use erasure::{Erased, ErasureStore, StoredCustomer};

@@ -33,8 +33,22 @@ impl RateLimiter {
         self.take_at(monotonic_nanos(), per_second, burst)
     }
 
+    /// Takes the only one in so long a time.
+    pub(crate) fn take_one_in(&self, time: Duration) -> Result<(), RateLimitExceeded> {
+        self.take_slowly(time, 1)
+    }
+
+    /// Takes one of those that come with this gap, of which up to `burst` may come at once.
+    pub(crate) fn take_slowly(&self, gap: Duration, burst: u64) -> Result<(), RateLimitExceeded> {
+        self.take_with_gap(monotonic_nanos(), u64::try_from(gap.as_nanos()).unwrap_or(u64::MAX), burst)
+    }
+
     fn take_at(&self, now: u64, per_second: u64, burst: u64) -> Result<(), RateLimitExceeded> {
         let gap = NANOS_PER_SECOND.checked_div(per_second).unwrap_or(NANOS_PER_SECOND);
+        self.take_with_gap(now, gap, burst)
+    }
+
+    fn take_with_gap(&self, now: u64, gap: u64, burst: u64) -> Result<(), RateLimitExceeded> {
         let depth = gap.saturating_mul(burst.max(1));
         let mut seen = self.whole_again_at.load(Ordering::Relaxed);
         loop {

@@ -140,7 +140,7 @@ impl Engine {
             if let Err(error) = self.record_operator_uses().await {
                 warn!(%error, "last use of operators not written; will retry");
             }
-            if let Err(error) = self.record_left_out().await {
+            if let Err(error) = self.record_left_out(false).await {
                 warn!(%error, "repeated actions not recorded in the audit log");
             }
             if Instant::now() >= head_at {
@@ -161,6 +161,7 @@ impl Engine {
         }
         while matches!(self.write_requests().await, Ok(true)) {}
         let _ = self.record_operator_uses().await;
+        let _ = self.record_left_out(true).await;
     }
 
     /// Writes some of what waits. Returns whether there is more.

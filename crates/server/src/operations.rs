@@ -37,7 +37,9 @@ pub(crate) async fn health() -> Done<StatusResponse> {
 pub(crate) async fn ready(State(app): State<SharedApp>) -> Done<StatusResponse> {
     let clock = app.engine.clock().standing();
     if clock.is_off() {
-        let why = format!("this machine's clock is {} ms ahead of the database's", clock.machine_ahead);
+        let direction = if clock.machine_ahead < 0 { "behind" } else { "ahead of" };
+        let millis = clock.machine_ahead.unsigned_abs();
+        let why = format!("this machine's clock is {millis} ms {direction} the database's");
         return Err(ApiError::store_unavailable(
             "Not ready: this server's clock and the database's are more than a minute apart. Run a time service on both.",
             why,

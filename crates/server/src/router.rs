@@ -168,6 +168,7 @@ operations! {
     "account_token_revoke" DELETE "/admin/v1/account/tokens/{token}" delete users::revoke_own_token, Some(OwnAccount);
     "audit_log" GET "/admin/v1/audit-log" get audit_log::list, Some(ReadAuditLog);
     "audit_log_export" GET "/admin/v1/audit-log.jsonl" get audit_log::export, Some(ReadAuditLog);
+    "audit_log_accept" POST "/admin/v1/audit-log/{entry}/accept" post audit_log::accept, Some(RotateMasterKey);
     "doctor" GET "/admin/v1/doctor" get doctor::examine, Some(Inspect);
     "exception_list" GET "/admin/v1/environments/{environment}/exceptions" get exceptions::list, Some(Read);
     "exception_resolve" POST "/admin/v1/environments/{environment}/exceptions/{exception}/resolve" post exceptions::resolve, Some(ManagePayments);

@@ -403,7 +403,7 @@ through! {
 
 through! {
     AuditLogStore {
-        Write key_audit_log(key: &Digester, first: &NewAuditEntry) -> bool;
+        Write key_audit_log(key: &Digester, at: Timestamp) -> bool;
         Read audit_head() -> AuditHead;
         Write add_audit_entries(entries: &[NewAuditEntry]) -> ();
         Read audit_log(filter: &AuditLogFilter, before: Option<u64>, limit: u32) -> Vec<AuditEntry>;

@@ -208,7 +208,7 @@ macro_rules! conformance_suite {
                 funds_move_with_their_decision;
             audit_log:
                 entries_go_round, an_entry_goes_with_its_change, many_writers_make_one_chain,
-                a_log_from_before_the_key_stays_verifiable;
+                a_log_from_before_the_key_is_accepted_once, a_log_that_was_emptied_is_not_a_new_one;
             concurrency:
                 one_of_many_configurations_wins, withdrawals_never_overdraw, one_reference_moves_once,
                 one_rotation_wins, one_environment_takes_the_name, repeated_units_are_done_once,

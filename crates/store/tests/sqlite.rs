@@ -9,11 +9,12 @@ use tempfile::TempDir;
 use tokio::time::Instant;
 use tollgate_domain::{
     Currency,
+    id::SealingKeyId,
     ledger::{Cause, TransferStep},
 };
 use tollgate_engine::ports::{
     AuditScope, Changed, DeliveryState, DirectoryVersion, Durability, EndpointEffect, Moved,
-    OutboxStore as _, PaymentStore as _, ReportingStore as _, Reserved, Store, StoreError,
+    OutboxStore as _, PaymentStore as _, ReportingStore as _, Reserved, SealingKey, Store, StoreError,
     TransferStore as _,
 };
 use tollgate_store::{
@@ -354,7 +355,9 @@ async fn every_tampering_with_the_audit_log_is_found() {
     let stranger = folder.stranger();
     let triggers = "DROP TRIGGER audit_log_keeps_entries; DROP TRIGGER audit_log_changes_no_entry";
     stranger.execute_batch(triggers).unwrap();
-    every_tampering_is_found(&nodes(&store), async |sql: &str| stranger.execute_batch(sql).unwrap()).await;
+    let blob = |hex: &str| format!("x'{hex}'");
+    every_tampering_is_found(&nodes(&store), blob, async |sql: &str| stranger.execute_batch(sql).unwrap())
+        .await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -636,16 +639,44 @@ async fn somebody_who_was_erased_while_others_read_is_gone_once_they_are_done() 
     let _: i64 = reader.query_row("SELECT count(*) FROM transfers", [], |row| row.get(0)).unwrap();
     who.erase(&nodes).await;
     assert!(is_in_files(&folder, CANARY), "the reader needs the log");
-    let keeps_deleted = async || match nodes.one.diagnose(at(0)).await.unwrap().durability {
+    assert!(keeps_deleted(&nodes).await);
+    reader.execute_batch("COMMIT").unwrap();
+    wait_until_nothing_deleted_is_kept(&nodes).await;
+    assert!(!is_in_files(&folder, CANARY));
+}
+
+/// The same with a key: what it sealed could be opened with the copy that the log keeps.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_key_that_was_destroyed_while_others_read_is_gone_once_they_are_done() {
+    let folder = Folder::new();
+    let store = folder.open().await;
+    let nodes = nodes(&store);
+    let sealed = "v1.abc.a-sealed-key";
+    let key =
+        SealingKey { id: SealingKeyId::from_bytes([7; 16]), sealed: sealed.to_owned(), created_at: at(0) };
+    nodes.one.put_sealing_keys(&[key]).await.unwrap();
+    let reader = folder.stranger();
+    reader.execute_batch("BEGIN").unwrap();
+    let _: i64 = reader.query_row("SELECT count(*) FROM sealing_keys", [], |row| row.get(0)).unwrap();
+    assert_eq!(nodes.one.destroy_sealing_keys(at(50)).await.unwrap(), 1);
+    assert!(is_in_files(&folder, sealed), "the reader needs the log");
+    assert!(keeps_deleted(&nodes).await);
+    reader.execute_batch("COMMIT").unwrap();
+    wait_until_nothing_deleted_is_kept(&nodes).await;
+    assert!(!is_in_files(&folder, sealed));
+}
+
+async fn keeps_deleted(nodes: &Nodes) -> bool {
+    match nodes.one.diagnose(at(0)).await.unwrap().durability {
         Durability::File { keeps_deleted, .. } => keeps_deleted,
         other @ Durability::Server { .. } => panic!("{other:?}"),
-    };
-    assert!(keeps_deleted().await);
-    reader.execute_batch("COMMIT").unwrap();
-    let deadline = std::time::Instant::now() + std::time::Duration::from_mins(2);
-    while keeps_deleted().await {
-        assert!(std::time::Instant::now() < deadline, "it is still in the log");
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    assert!(!is_in_files(&folder, CANARY));
+}
+
+async fn wait_until_nothing_deleted_is_kept(nodes: &Nodes) {
+    let deadline = std::time::Instant::now() + Duration::from_mins(2);
+    while keeps_deleted(nodes).await {
+        assert!(std::time::Instant::now() < deadline, "it is still in the log");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }

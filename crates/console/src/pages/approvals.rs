@@ -146,6 +146,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let frame = signed_in.frame("Approvals", "approvals").await?;
     let shows_all = signed_in.query("all").is_some();
     let before = signed_in.query("before").and_then(|text| text.parse::<ApprovalId>().ok());
+    signed_in.record_list("approval.list", environment).await?;
     let state = (!shows_all).then_some(ApprovalState::Required);
     let found = signed_in
         .console
@@ -164,10 +165,12 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
 
 /// What a proposed change of the configuration would do.
 pub(crate) async fn review(signed_in: SignedIn) -> Page {
-    let (environment, id) = (signed_in.environment()?, signed_in.path("approval")?);
+    let (environment, id): (_, ApprovalId) = (signed_in.environment()?, signed_in.path("approval")?);
     let engine = &signed_in.console.engine;
     let found = engine.approval(environment, id).await?.ok_or(PageError::Missing)?;
     let ApprovalSubject::Configuration(proposal) = found else { return Err(PageError::Missing) };
+    signed_in.record_view("approval.view", environment, id).await?;
+    let _turn = signed_in.config_read_turn().await?;
     let Some(change) = engine.proposed_change(&proposal).await? else {
         let said = format!("It is {} already.", proposal.approval.state.as_str());
         return Ok(signed_in.back(&format!("/console/{environment}/approvals?all=1"), &said));

@@ -143,7 +143,8 @@ async fn editor(signed_in: &SignedIn, version: u64, document: String, errors: Ve
 pub(crate) async fn export(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let exported = Audited::new("config.export", environment).in_environment(environment);
-    signed_in.console.engine.record_action(&signed_in.origin(), exported).await?;
+    signed_in.console.engine.record_repeatable(&signed_in.origin(), exported).await?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     Ok(page::file("config.json", "application/json", pretty(&read.document)))
 }
@@ -242,6 +243,7 @@ pub(crate) async fn history(signed_in: SignedIn) -> Page {
     let before = signed_in.query("before").and_then(|text| text.parse().ok());
     let versions = engine.config_history(environment, before, SLICE).await?;
     let is_full = u32::try_from(versions.len()).is_ok_and(|count| count == SLICE);
+    let _turn = signed_in.config_read_turn().await?;
     let mut changes = version_changes(&signed_in, environment, &versions).await?.into_iter();
     page::render(&HistoryPage {
         current,
@@ -314,6 +316,7 @@ fn compared(configurations: &[(u64, Configuration)]) -> Vec<VersionChanges> {
 /// A version of the past: what bringing it back would change.
 pub(crate) async fn version(signed_in: SignedIn) -> Page {
     let (environment, version) = (signed_in.environment()?, signed_in.path("version")?);
+    let _turn = signed_in.config_read_turn().await?;
     let engine = &signed_in.console.engine;
     let current = engine.config(environment).await?;
     let mut old = engine.config_version(environment, version).await?.configuration;

@@ -57,6 +57,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let reference = signed_in.query("reference").and_then(|text| text.parse::<ServiceReference>().ok());
     let before = signed_in.query("before").and_then(|text| text.parse::<EventId>().ok());
     let from = before.map_or(EventsFrom::Newest, EventsFrom::Before);
+    signed_in.record_list("event.list", environment).await?;
     let engine = &signed_in.console.engine;
     let events = engine.list_events(environment, EventQuery { kind, reference }, from, SLICE).await?;
     let is_full = u32::try_from(events.len()).is_ok_and(|count| count == SLICE);
@@ -83,6 +84,7 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let (environment, id) = (signed_in.environment()?, signed_in.path::<EventId>("event")?);
     let frame = signed_in.frame("Event", "events").await?;
     let read = signed_in.console.engine.find_event(environment, id).await?;
+    signed_in.record_view("event.view", environment, id).await?;
     let body = signed_in.console.bodies.body(&read.event, &read.subject).map_err(PageError::Broken)?;
     let body: serde_json::Value = serde_json::from_slice(&body).unwrap_or_default();
     page::render(&EventPage {

@@ -10,7 +10,7 @@ use tollgate_domain::{
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::{
-    Audited, QuoteRequest, explain, metadata_pairs, notifications_of_change,
+    QuoteRequest, explain, metadata_pairs, notifications_of_change,
     ports::{Entry, LedgerLine, NewCardPosting, StoredException},
 };
 use tollgate_vault::Secret;
@@ -140,8 +140,6 @@ struct PaymentView<'a> {
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let reference: ServiceReference = signed_in.path("reference")?;
-    let viewed = Audited::new("payment.view", reference).in_environment(environment);
-    signed_in.console.engine.record_action(&signed_in.origin(), viewed).await?;
     match reference {
         ServiceReference::Card(id) => card(&signed_in, environment, id).await,
         ServiceReference::Ach(id) => transfer(&signed_in, environment, id, &[]).await,
@@ -150,6 +148,7 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
 
 async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -> Page {
     let read = signed_in.console.engine.payment_with_timeline(environment, id).await?;
+    signed_in.record_view("payment.view", environment, id).await?;
     let (order, progress) = (&read.payment.order, &read.payment.progress);
     let transaction = read.payment.transaction.as_ref();
     let optional = |name, value: &Option<String>| value.clone().map(|value| (name, value));
@@ -219,6 +218,7 @@ async fn transfer(
     revealed: &[Secret],
 ) -> Page {
     let read = signed_in.console.engine.transfer_with_timeline(environment, id).await?;
+    signed_in.record_view("payment.view", environment, id).await?;
     let (order, progress) = (&read.transfer.order, &read.transfer.progress);
     let mut facts = vec![
         ("Customer", format!("{} ({})", order.customer_name, order.external_customer_id)),

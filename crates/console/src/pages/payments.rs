@@ -267,7 +267,7 @@ pub(crate) async fn export(signed_in: SignedIn) -> Page {
     let search = PaymentQuery::of(&signed_in).search();
     let engine = &signed_in.console.engine;
     let exported = Audited::new("payments.export", environment).in_environment(environment);
-    engine.record_action(&signed_in.origin(), exported).await?;
+    engine.record_repeatable(&signed_in.origin(), exported).await?;
     let text = engine.export_payments(environment, &search).await?;
     Ok(page::file("payments.csv", "text/csv; charset=utf-8", text))
 }

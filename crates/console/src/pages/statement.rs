@@ -126,7 +126,7 @@ pub(crate) async fn export(signed_in: SignedIn) -> Result<Response, PageError> {
     let statement = read(&signed_in).await?;
     let exported =
         Audited::new("statement.export", statement.month).in_organization(statement.organization.id);
-    signed_in.console.engine.record_action(&signed_in.origin(), exported).await?;
+    signed_in.console.engine.record_repeatable(&signed_in.origin(), exported).await?;
     let name = format!("statement-{}.csv", statement.month);
     Ok(page::file(&name, "text/csv; charset=utf-8", statement.csv()))
 }

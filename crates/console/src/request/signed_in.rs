@@ -1,6 +1,6 @@
 //! What every page begins with: somebody signed in, and the environment they look at.
 
-use std::{collections::HashMap, net::IpAddr, sync::Arc};
+use std::{collections::HashMap, fmt::Display, net::IpAddr, sync::Arc};
 
 use axum::{
     extract::{FromRequestParts, OriginalUri, Path},
@@ -8,6 +8,7 @@ use axum::{
 };
 use http::{HeaderMap, header, request::Parts};
 use serde_json::json;
+use tokio::sync::OwnedSemaphorePermit;
 use tollgate_domain::{
     id::{EnvironmentId, RequestId},
     people::{Denied, Identity, Permission, Place},
@@ -184,6 +185,22 @@ impl SignedIn {
         let listed = Audited::new(action, environment).in_environment(environment);
         let listed = listed.after(list_query(&self.query));
         Ok(self.console.engine.record_repeatable(&self.origin(), listed).await?)
+    }
+
+    /// Puts into the audit log that one of them was viewed, once it is found and before it is shown.
+    pub(crate) async fn record_view(
+        &self,
+        action: &'static str,
+        environment: EnvironmentId,
+        subject: impl Display + Send,
+    ) -> Result<(), PageError> {
+        let viewed = Audited::new(action, subject).in_environment(environment);
+        Ok(self.console.engine.record_view(&self.origin(), viewed).await?)
+    }
+
+    /// A turn at reading stored configurations, until the page is made.
+    pub(crate) async fn config_read_turn(&self) -> Result<OwnedSemaphorePermit, PageError> {
+        self.console.engine.config_read_turn().await.ok_or(PageError::Busy)
     }
 
     /// Where a form's answer leads, with what it has to say.

@@ -1,5 +1,8 @@
 //! What a transfer would cost and which way it would go, if it were made now.
 
+use std::time::Duration;
+
+use tokio::time::timeout;
 use tollgate_domain::{
     Channel,
     ach::TransferRail,
@@ -15,6 +18,9 @@ use crate::{
     route::{FallbackRules, beginning, next_target, skipped},
     snapshot::EnvironmentView,
 };
+
+/// How long a preview waits for what a provider's account can originate.
+const ASK_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// A transfer that was not made.
 #[derive(Debug)]
@@ -33,15 +39,31 @@ pub struct Preview {
 type Admit = fn(&Engine, &EnvironmentView, &str) -> Result<(), CircuitOpen>;
 
 impl Engine {
-    /// Routes and prices a transfer, and checks that its provider is ready. Touches no database and asks nobody.
-    pub fn preview_transfer(
+    /// Routes and prices a transfer, and checks that its provider is ready. Touches no database. Asks a provider only what its
+    /// account can originate, where that decides and is not known here: another node, or this one before it was restarted, may
+    /// have learned it.
+    pub async fn preview_transfer(
         &self,
         view: &EnvironmentView,
         request: &QuoteRequest,
     ) -> Result<Preview, TransferError> {
         let quoted = quote(&view.configuration, request)?;
         let rules = FallbackRules::of(view, &quoted);
-        let ready = self.ready_transfer(view, request, &quoted, rules, &[], Self::would_admit)?;
+        let mut ready = self.ready_transfer(view, request, &quoted, rules, &[], Self::would_admit)?;
+        // Each provider is asked at most once; one that says nothing in time is offered, as it may well be able to.
+        let mut asked: Vec<String> = Vec::new();
+        loop {
+            let (provider, wire) = (ready.provider.provider, ready.provider.wire);
+            let name = provider.name.to_string();
+            let is_known = ready.target.channel != Channel::Instant || self.knows_instant(provider);
+            if is_known || asked.contains(&name) {
+                break;
+            }
+            let learning = self.learn_instant(view.environment.id, provider, wire);
+            drop(timeout(ASK_TIMEOUT, learning).await);
+            asked.push(name);
+            ready = self.ready_transfer(view, request, &quoted, rules, &[], Self::would_admit)?;
+        }
         let (target, fee, route) = (ready.target, ready.fee, ready.route);
         Ok(Preview { decision: Decision::from(quoted.route), target, route, fee })
     }

@@ -76,6 +76,11 @@ impl Engine {
         }
     }
 
+    /// Whether the provider said lately what the configured account can originate.
+    pub(super) fn knows_instant(&self, provider: &Provider) -> bool {
+        self.instant_rails.accounts.get(&account_key(provider), self.clock.now()).is_some()
+    }
+
     /// Asks the provider what the configured account can originate, and keeps the answer for the next transfers.
     pub(crate) async fn learn_instant(
         &self,
@@ -107,7 +112,7 @@ impl Engine {
             return Ok(TransferRail::Ach);
         }
         let entry = provider.provider;
-        if self.instant_rails.accounts.get(&account_key(entry), self.clock.now()).is_none() {
+        if !self.knows_instant(entry) {
             self.learn_instant(environment, entry, provider.wire).await;
         }
         self.check_instant(entry)?;

@@ -177,27 +177,37 @@ impl PaymentUpdate<'_> {
     }
 
     /// Takes in the news of a dispute, if there is a transaction to contest. An amount that the payment does not have is
-    /// shown to a person and not booked.
+    /// shown to a person and not booked, neither as contested nor as withdrawn.
     pub(super) fn dispute(&mut self, news: DisputeReport, source: &str) {
         let DisputeReport { dispute: mut news, currency } = news;
         let (own, total) = (self.payment().order.currency, self.payment().amounts().total_debit);
         let foreign = currency.filter(|currency| currency != own.code());
+        let amount = news.amount.max(news.withdrawn).unwrap_or_default();
         let kind = match &foreign {
             Some(_) => Some(DiscrepancyKind::Currency),
-            None if news.amount.is_some_and(|amount| amount > total) => Some(DiscrepancyKind::Amount),
+            None if amount > total => Some(DiscrepancyKind::Amount),
             None => None,
         };
         let discrepancy = kind.map(|kind| {
             let currency = foreign.as_deref().unwrap_or_else(|| own.code());
-            let amount = news.amount.take().unwrap_or_default();
             let found = format!("dispute {} over {amount} {currency}", news.id);
             Discrepancy { kind, expected: format!("at most {total} {own}"), found }
         });
+        if discrepancy.is_some() {
+            // Zero and not `None`, which would leave what is known and let the contested amount stand for it.
+            news.withdrawn = Some(Minor::ZERO);
+        }
         let known = self.payment().disputes.iter().find(|known| known.id == news.id).cloned();
-        let next = match known.clone() {
+        let mut next = match known.clone() {
             Some(known) => known.followed_by(news),
             None => news,
         };
+        if known.as_ref() == Some(&next) {
+            return;
+        }
+        if discrepancy.is_some() {
+            next.amount = None;
+        }
         if known.as_ref() != Some(&next) {
             self.record_discrepancies(discrepancy.into_iter().collect(), source);
             self.put_dispute(next);

@@ -12,6 +12,11 @@ use tollgate_vault::Digester;
 
 use super::{Store, StoreError};
 
+/// The action of an entry that says that what is before it was not proved to be the service's.
+pub const AUDIT_UNPROVED: &str = "audit_log.unproved";
+/// The action of an entry with which an operator accepts the one that its subject names.
+pub const AUDIT_ACCEPTED: &str = "audit_log.accept";
+
 /// Which entries are wanted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditLogFilter {
@@ -32,9 +37,9 @@ pub trait AuditLogStore: Send + Sync + 'static {
     /// finds nothing to do, such as a repetition, adds none.
     fn audited(&self, entries: Vec<NewAuditEntry>) -> Arc<dyn Store>;
 
-    /// Chains entries under this key from now on. A log that has entries from before it gets `first`, which covers them,
-    /// as its first under it; returns whether it did.
-    async fn key_audit_log(&self, key: &Digester, first: &NewAuditEntry) -> Result<bool, StoreError>;
+    /// Chains entries under this key from now on. Returns whether an entry about it was added, because what is there was
+    /// not proved to be chained under it.
+    async fn key_audit_log(&self, key: &Digester, at: Timestamp) -> Result<bool, StoreError>;
 
     async fn audit_head(&self) -> Result<AuditHead, StoreError>;
 

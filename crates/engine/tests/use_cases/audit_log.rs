@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::{sync::watch, time::sleep};
 use tollgate_configuration::ForcedCircuit;
 use tollgate_domain::{
     audit_log::{ActorKind, AuditEntry},
@@ -157,4 +157,44 @@ async fn the_head_is_sent_to_endpoints_that_name_it_once_in_ten_minutes() {
     assert_eq!((heads().await, second.entries), (vec![first, second], first.entries + 1));
     world.deliver().await;
     assert_eq!(lock(&world.received).len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn views_are_recorded_once_each_and_what_is_left_out_is_counted() {
+    let world = World::new().await;
+    let by = |user: u8| Origin { kind: ActorKind::User(UserId::from_bytes([user; 16])), ..origin() };
+    let view = async |user: u8, payment: usize| {
+        let viewed = Audited::new("payment.view", payment).in_environment(world.environment);
+        world.engine().record_view(&by(user), viewed).await.unwrap();
+    };
+    for _ in 0..50 {
+        view(1, 0).await;
+    }
+    view(2, 0).await;
+    assert_eq!(entries(&world, "payment.view").await.len(), 2, "one of each operator");
+    for payment in 1..=100 {
+        view(1, payment).await;
+    }
+    let recorded = entries(&world, "payment.view").await.len();
+    assert!((21..=40).contains(&recorded), "{recorded} of 100 payments within a moment");
+    // A node that stops leaves nothing uncounted.
+    let (_stop, stopped) = watch::channel(true);
+    world.engine().log_requests_until(stopped).await;
+    let found = entries(&world, "payment.view").await;
+    let left_out =
+        found.iter().map(|found| json_of(found.entry.after.as_ref())["leftOut"].as_u64().unwrap_or_default());
+    assert_eq!(found.len() as u64 + left_out.sum::<u64>(), 151);
+    let repeated = found.iter().find(|found| found.entry.subject == "0" && found.entry.after.is_some());
+    assert_eq!(json_of(repeated.unwrap().entry.after.as_ref()), json!({ "leftOut": 48 }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn readers_of_stored_configurations_wait_for_one_another_and_keep_nobody_else_waiting() {
+    let world = World::new().await;
+    let turns = (world.engine().config_read_turn().await, world.engine().config_read_turn().await);
+    assert!(turns.0.is_some() && turns.1.is_some());
+    assert!(world.engine().config_read_turn().await.is_none(), "a third one is refused in the end");
+    assert!(world.engine().config_turn().await.is_some(), "a change goes on");
+    drop(turns);
+    assert!(world.engine().config_read_turn().await.is_some());
 }

@@ -158,10 +158,7 @@ async fn what_the_payment_does_not_have_is_shown_to_a_person_and_not_booked() {
     let id = paid(&world).await;
     let total = world.payment(id).await.order.fee.total_debit.get();
     let before = posted(&world, id).await;
-    let kinds = async || {
-        let found = world.store.exceptions_of(world.environment, ServiceReference::Card(id)).await.unwrap();
-        found.into_iter().map(|stored| (stored.exception.kind, stored.exception.found)).collect::<Vec<_>>()
-    };
+    let kinds = async || exceptions(&world, id).await;
     // A dispute in another currency, and one over more than was paid.
     "EUR".clone_into(&mut world.providers.records().page().dispute_currency);
     disputed(&world, dispute("dp_1", "needs_response", 500)).await;
@@ -193,6 +190,71 @@ async fn what_the_payment_does_not_have_is_shown_to_a_person_and_not_booked() {
     sleep(A_DAY_LATER).await;
     world.resolve().await;
     assert_eq!(kinds().await.len(), 3);
+}
+
+/// Providers report what they have taken beside what is contested: neither is booked where the payment does not have it.
+#[tokio::test(start_paused = true)]
+async fn what_was_withdrawn_in_another_currency_or_above_the_payment_is_not_booked() {
+    use CardPostingKind::{DisputeHeld, DisputeReturned, Payment};
+    for status in ["needs_response", "lost", "won", "prevented"] {
+        for (currency, amount, withdrawn) in [
+            ("EUR", 500, 500),
+            ("EUR", 500, 0),
+            ("USD", 1_051, 1_051),
+            ("USD", 1_050, 1_051),
+            ("USD", 1_051, 0),
+        ] {
+            let world = World::new().await;
+            let id = paid(&world).await;
+            let reported = |status: &str| Dispute {
+                withdrawn: Minor::new(withdrawn),
+                ..dispute("dp_1", status, amount)
+            };
+            currency.clone_into(&mut world.providers.records().page().dispute_currency);
+            // The second day's report is the same and is recorded once.
+            for status in [status, status] {
+                disputed(&world, reported(status)).await;
+            }
+            let case = format!("{status}: {withdrawn} of {amount} {currency} withdrawn");
+            let paid_only = [(Payment, [1_050, 0, 0, 0, 1_000, 40, 10])];
+            assert_eq!(posted(&world, id).await, paid_only, "{case}");
+            let found = exceptions(&world, id).await;
+            let kind = if currency == "EUR" { DiscrepancyKind::Currency } else { DiscrepancyKind::Amount };
+            let over = amount.max(withdrawn);
+            assert_eq!(found, [(kind, format!("dispute dp_1 over {over} {currency}"))], "{case}");
+            let shown = world.payment(id).await.transaction.unwrap().state.dispute.unwrap();
+            assert_eq!((shown.status.as_str(), shown.amount), (status, None), "{case}");
+            assert_eq!(shown.withdrawn, Some(Minor::ZERO), "{case}");
+            world.check().await;
+        }
+    }
+    // What was booked for the dispute before is not the amount of the one that cannot be.
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let taken = |withdrawn: Option<u64>, amount: u64| Dispute {
+        withdrawn: withdrawn.and_then(Minor::new),
+        ..dispute("dp_1", "needs_response", amount)
+    };
+    disputed(&world, taken(Some(400), 400)).await;
+    disputed(&world, taken(None, 1_051)).await;
+    let expected = [
+        (Payment, [1_050, 0, 0, 0, 1_000, 40, 10]),
+        (DisputeHeld, [-400, 400, 0, 0, 0, 0, 0]),
+        (DisputeReturned, [400, -400, 0, 0, 0, 0, 0]),
+    ];
+    assert_eq!(posted(&world, id).await, expected);
+    assert_eq!(exceptions(&world, id).await.len(), 1);
+    // Once the provider has corrected itself, its amount counts.
+    disputed(&world, taken(Some(300), 300)).await;
+    assert_eq!(posted(&world, id).await[3..], [(DisputeHeld, [-300, 300, 0, 0, 0, 0, 0])]);
+    assert_eq!(exceptions(&world, id).await.len(), 1);
+    world.check().await;
+}
+
+/// The kinds of a payment's exceptions, and what was found.
+async fn exceptions(world: &World, id: PaymentId) -> Vec<(DiscrepancyKind, String)> {
+    let found = world.store.exceptions_of(world.environment, ServiceReference::Card(id)).await.unwrap();
+    found.into_iter().map(|stored| (stored.exception.kind, stored.exception.found)).collect()
 }
 
 #[tokio::test(start_paused = true)]

@@ -305,11 +305,9 @@ async fn a_provider_that_is_not_ready_is_passed_over_without_being_asked() {
     assert_eq!(order.provider, OTHER);
     assert_eq!(order.route.attempts[0].outcome, RouteOutcome::Skipped);
     assert!(order.route.attempts[0].reason.contains("providers.intents.credentials.secretKey"));
-    let preview = world.engine().preview_transfer(
-        &world.view(),
-        &crate::support::requests::quote_request(tollgate_domain::PaymentMethod::Ach, None, 10_000),
-    );
-    assert_eq!(&*preview.unwrap().target.provider, OTHER_BANK);
+    let request = crate::support::requests::quote_request(tollgate_domain::PaymentMethod::Ach, None, 10_000);
+    let preview = world.engine().preview_transfer(&world.view(), &request).await.unwrap();
+    assert_eq!(&*preview.target.provider, OTHER_BANK);
     assert_eq!(world.send(KEY, 10_000).await.unwrap().transfer.order.provider, OTHER_BANK);
     assert_eq!(world.providers.records().calls, ["pages.create", "transfers.create"]);
 }

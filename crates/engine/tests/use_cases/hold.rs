@@ -6,7 +6,7 @@ use serde_json::json;
 use tokio::{task::JoinSet, time::sleep};
 use tollgate_domain::{
     Flow, Minor, Principal, ServiceReference,
-    card::{Preparation, ProviderStatus},
+    card::{DiscrepancyKind, Preparation, ProviderStatus},
     hold::{HoldActionKind, HoldActionStatus},
     id::PaymentId,
     refund::RefundTerms,
@@ -421,4 +421,45 @@ async fn a_rejected_capture_leaves_the_money_held_and_another_may_follow() {
     let next = capture(&world, id, "capture-2", None).await.unwrap();
     assert_eq!(status(&next.payment), Status::Succeeded);
     assert_eq!(Minor::new(at_provider(&world).1), Some(next.payment.order.fee.total_debit));
+}
+
+/// An answer that cannot be is no outcome: the capture waits until the provider says what it has.
+#[tokio::test(start_paused = true)]
+async fn a_capture_reported_with_nothing_received_is_pending_until_that_is_corrected() {
+    let world = World::new().await;
+    let id = held(&world).await;
+    let authorized = world.payment(id).await.order.fee;
+    {
+        let mut records = world.providers.records();
+        (records.page().status, records.page().amount) = (ProviderStatus::Succeeded, 0);
+    }
+    let open = capture(&world, id, "capture-1", None).await.unwrap();
+    for payment in [open.payment, world.payment(id).await] {
+        let hold = payment.transaction.as_ref().unwrap().state.hold.unwrap();
+        assert_eq!(status(&payment), Status::Authorized);
+        assert_eq!((hold.captured, hold.pending), (None, Some(HoldActionKind::Capture)));
+        assert_eq!(payment.amounts(), authorized);
+    }
+    sleep(Duration::from_mins(30)).await;
+    world.resolve().await;
+    let payment = world.payment(id).await;
+    assert_eq!(status(&payment), Status::Authorized);
+    assert!(payment.progress.due.is_some(), "it is checked again");
+    let exceptions = world.store.exceptions_of(world.environment, ServiceReference::Card(id)).await.unwrap();
+    assert!(!exceptions.is_empty());
+    let total = authorized.total_debit.to_string();
+    for stored in exceptions {
+        let found = stored.exception;
+        assert_eq!(
+            (found.kind, found.expected.as_str(), found.found.as_str()),
+            (DiscrepancyKind::Amount, total.as_str(), "0")
+        );
+    }
+    world.providers.records().page().amount = authorized.total_debit.get();
+    world.settle().await;
+    let payment = world.payment(id).await;
+    assert_eq!((status(&payment), payment.amounts()), (Status::Succeeded, authorized));
+    assert_eq!(payment.hold_actions[0].status, HoldActionStatus::Succeeded);
+    assert!(capture(&world, id, "capture-1", None).await.unwrap().replayed);
+    world.check().await;
 }

@@ -36,8 +36,8 @@ async fn world_with(rail: Option<TransferRail>) -> World {
     world
 }
 
-fn preview(world: &World) -> Result<Preview, TransferError> {
-    world.engine().preview_transfer(&world.view(), &quote_request(PaymentMethod::Ach, None, 10_000))
+async fn preview(world: &World) -> Result<Preview, TransferError> {
+    world.engine().preview_transfer(&world.view(), &quote_request(PaymentMethod::Ach, None, 10_000)).await
 }
 
 #[tokio::test(start_paused = true)]
@@ -136,9 +136,6 @@ async fn an_account_that_cannot_originate_instant_transfers_is_refused_up_front(
         let world = world_with(Some(TransferRail::RealTimePayments)).await;
         world.providers.records().instant_lacks = Some("rtp");
         let asked = || world.providers.records().calls.len();
-        // What is not known is no reason to refuse.
-        preview(&world).unwrap();
-        assert_eq!(asked(), 0);
         if by_check {
             let checked = world.engine().check_provider(world.environment, BANK, false, origin()).await;
             let checks = checked.unwrap().checks;
@@ -148,7 +145,7 @@ async fn an_account_that_cannot_originate_instant_transfers_is_refused_up_front(
             refused(world.send(KEY, 10_000).await.err());
         }
         let calls = asked();
-        refused(preview(&world).err());
+        refused(preview(&world).await.err());
         refused(world.send(KEY, 10_000).await.err());
         assert_eq!(asked(), calls, "nobody is asked again");
         assert_eq!(world.transactions().await, []);
@@ -159,6 +156,37 @@ async fn an_account_that_cannot_originate_instant_transfers_is_refused_up_front(
         world.send(KEY, 10_000).await.unwrap();
         world.settle().await;
         world.check().await;
+    }
+}
+
+/// What another node learned, or this one before it was restarted, a preview asks for; but it does not wait for long.
+#[tokio::test(start_paused = true)]
+async fn a_preview_asks_what_the_account_can_originate() {
+    let world = world_with(Some(TransferRail::RealTimePayments)).await;
+    world.providers.records().instant_lacks = Some("rtp");
+    let refused = preview(&world).await;
+    assert!(matches!(refused, Err(TransferError::InstantNotEnabled { lacks: "rtp", .. })), "{refused:?}");
+    preview(&world).await.unwrap_err();
+    assert_eq!(world.providers.records().calls, ["accounts.retrieve"], "it is asked once");
+
+    // With a fallback, that is what is shown; the account of each is asked for once.
+    let world = World::new().await;
+    let mut document = fallbacks::document();
+    document["routing"]["ach"]["default"]["channel"] = json!("instant");
+    document["settings"]["fallbackMayCostMore"] = json!(true);
+    world.configure(document).await;
+    world.providers.records().instant_lacks = Some("rtp");
+    assert_eq!(&*preview(&world).await.unwrap().target.provider, OTHER_BANK);
+    assert_eq!(world.providers.records().calls, ["accounts.retrieve"]);
+
+    // One that does not say is offered, and the transfer itself asks again.
+    for fault in [Fault::ProviderUnsent, Fault::ProviderUnknown { done: false }] {
+        let world = world_with(Some(TransferRail::RealTimePayments)).await;
+        world.providers.records().instant_lacks = Some("rtp");
+        world.faults.arm(fault, 1);
+        preview(&world).await.unwrap();
+        world.faults.disarm();
+        preview(&world).await.unwrap_err();
     }
 }
 

@@ -46,7 +46,7 @@ async fn a_quote_asks_neither_store_nor_provider() {
         world.faults.arm(fault, 1);
         let request = quote_request(PaymentMethod::Ach, None, 10_000);
         quote(&world.view().configuration, &request).unwrap();
-        world.engine().preview_transfer(&world.view(), &request).unwrap();
+        world.engine().preview_transfer(&world.view(), &request).await.unwrap();
         assert_eq!(world.faults.disarm(), None);
     }
 }

@@ -5,10 +5,13 @@ use tollgate_domain::{
     Flow, Minor, ServiceReference,
     card::{DiscrepancyKind, ProviderStatus},
     id::PaymentId,
-    refund::{FeeRefund, RefundOrigin, RefundStatus, RefundTerms},
-    transaction::Status,
+    refund::{FeeRefund, RefundOrigin, RefundReport, RefundStatus, RefundTerms},
+    transaction::{Dispute, Status},
 };
-use tollgate_engine::{RefundCreated, RefundError, RefundRequest, ports::StoreError};
+use tollgate_engine::{
+    RefundCreated, RefundError, RefundRequest,
+    ports::{AuditScope, StoreError},
+};
 
 use crate::support::{
     config::{self, INTENTS, REGISTER_FROM},
@@ -269,6 +272,48 @@ async fn refunds_made_at_the_provider_count() {
     assert_eq!((found.total().get(), found.status), (total - 10, RefundStatus::Succeeded));
     let left = refund(&world, id, request("refund-2", Some(500))).await;
     assert!(matches!(left, Err(RefundError::Exceeds { left }) if left.total().get() == 10), "{left:?}");
+}
+
+/// After a hundred refunds the API sends callers to the provider, and goes on reading what they do there.
+#[tokio::test(start_paused = true)]
+async fn refunds_beyond_a_hundred_are_made_at_the_provider_and_are_read() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    for number in 0..100 {
+        refund(&world, id, request(&format!("refund-{number:03}"), Some(5))).await.unwrap();
+    }
+    let refused = refund(&world, id, request("refund-100", Some(5))).await;
+    assert!(matches!(refused, Err(RefundError::NotRefundable(why)) if why.contains("at the provider")));
+    for number in 0..150 {
+        let made = RefundReport { id: format!("refund_d{number:03}"), ..whole_refund(2) };
+        world.providers.records().page().refunds.push(made);
+    }
+    let a_day = std::time::Duration::from_hours(25);
+    tokio::time::sleep(a_day).await;
+    world.resolve().await;
+    let payment = world.payment(id).await;
+    assert_eq!(payment.refunds.len(), 250);
+    let state = payment.transaction.unwrap().state;
+    assert_eq!((state.status, state.refunded.get()), (Status::Succeeded, 100 * 5 + 150 * 2));
+    world.providers.records().page().dispute = Some(Dispute {
+        id: "dp_1".to_owned(),
+        status: "needs_response".to_owned(),
+        reason: None,
+        amount: Minor::new(250),
+        respond_by: None,
+        withdrawn: Minor::new(250),
+    });
+    tokio::time::sleep(a_day).await;
+    world.resolve().await;
+    let state = world.payment(id).await.transaction.unwrap().state;
+    assert_eq!(state.refunded.get(), 100 * 5 + 150 * 2);
+    assert_eq!(state.dispute.unwrap().amount, Minor::new(250));
+    assert_eq!(world.exceptions(id).await, 0);
+    // What is left at the provider is all that is left here.
+    let page = world.providers.records().page().clone();
+    assert_eq!(page.amount - given_back(&page.refunds), 250);
+    let audit = world.store.audit(AuditScope::Everything, world.engine().clock().now()).await.unwrap();
+    assert!(audit.findings.is_empty(), "{:?}", audit.findings);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,8 @@
 //! Bank transfers over the Modern Treasury API, against the simulator.
 
+use axum::extract::Request;
+use axum::middleware::Next;
+use axum::response::Response;
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
 use tollgate_domain::ach::{
@@ -331,6 +334,35 @@ async fn the_check_tells_the_side_and_the_account() {
         let found = failed(place, json!(value)).await;
         assert!(found.len() == 1 && found[0].0 == name && found[0].1.contains(said), "{value}: {found:?}");
     }
+}
+
+/// An answer of the provider in which the account can originate something, but no ACH credits.
+async fn without_ach_credits(request: Request, next: Next) -> Response {
+    let (parts, body) = next.run(request).await.into_parts();
+    let body = axum::body::to_bytes(body, 1 << 20).await.unwrap();
+    let mut account: Value = serde_json::from_slice(&body).unwrap();
+    if let Some(capabilities) = account["account_capabilities"].as_array_mut() {
+        capabilities.retain(|one| one["payment_type"] != "ach" || one["direction"] != "credit");
+        assert!(!capabilities.is_empty());
+    }
+    let mut parts = parts;
+    parts.headers.remove("content-length");
+    Response::from_parts(parts, account.to_string().into())
+}
+
+#[tokio::test]
+async fn an_account_that_cannot_originate_ach_credits_is_named() {
+    let layered = |router: axum::Router| router.layer(axum::middleware::from_fn(without_ach_credits));
+    let world = crate::support::start_layered(quick(), layered).await;
+    let provider = provider_at(&format!("{}/modern_treasury", world.origin));
+    let checks = world.providers.capabilities(Adapter::ModernTreasury).checks.unwrap();
+    let subject =
+        CheckSubject { provider: &provider, webhook_url: "https://x.test/", mode: None, currencies: &[] };
+    let report = checks.check(subject).await;
+    let check = report.checks.iter().find(|check| check.name == "account").unwrap();
+    assert!(!check.ok && check.message.contains("cannot originate ACH credits"), "{check:?}");
+    let hint = check.hint.as_deref().unwrap_or_default();
+    assert!(hint.contains("funding.originatingAccountId"), "{check:?}");
 }
 
 /// An account that pays by ACH only.

@@ -328,21 +328,15 @@ async fn an_account_that_takes_no_cards_is_named_and_nothing_is_left_to_pay() {
 
 /// Every flow with every version that a configuration can name.
 #[tokio::test]
-async fn every_permitted_version_prepares_holds_captures_and_gives_back() {
+async fn every_permitted_version_prepares_pays_holds_captures_and_gives_back() {
     let world = start().await;
     let cards = world.stripe_cards();
     for (number, version) in (1..).zip(Adapter::Stripe.api_versions()) {
-        let provider = with(&world, &json!({ "apiVersion": version, "paymentMethods": ["card", "link"] }));
+        let options = json!({ "apiVersion": version, "paymentMethods": ["card", "link"] });
+        let provider = with(&world, &options);
         for flow in Flow::ALL {
             let order = manual_order(flow);
-            let prepared = cards.prepare(&provider, &order).await.outcome.expect(version);
-            match &prepared.checkout_url {
-                Some(page) => drop(world.pay_page(page, "4242424242424242").await),
-                None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(200)),
-            }
-            let held =
-                cards.read(&provider, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
-            let payment = held.payment.unwrap();
+            let payment = pay(&world, &provider, &order).await;
             let capture = hold_action(HoldActionKind::Capture, Some(1_000));
             let captured = cards.act_on_hold(&provider, &order, &payment, &capture).await.outcome.unwrap();
             assert_eq!(captured.provider_status, ProviderStatus::Succeeded, "{version}");
@@ -350,13 +344,66 @@ async fn every_permitted_version_prepares_holds_captures_and_gives_back() {
             cards.refund(&provider, &order, &payment, &back).await.outcome.expect(version);
             let seen = cards.read(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
             assert_eq!(given_back(&seen), 100, "{version}");
-            // And what is not paid is withdrawn.
+            // All of what is held, or nothing of it.
+            for (kind, expected) in [
+                (HoldActionKind::Capture, ProviderStatus::Succeeded),
+                (HoldActionKind::Void, ProviderStatus::Canceled),
+            ] {
+                let order = manual_order(flow);
+                let payment = pay(&world, &provider, &order).await;
+                let action = hold_action(kind, None);
+                let done = cards.act_on_hold(&provider, &order, &payment, &action).await.outcome.unwrap();
+                assert_eq!(done.provider_status, expected, "{version}");
+                let seen = cards.read(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+                assert_eq!((&seen.provider_status, given_back(&seen)), (&expected, 0), "{version}");
+            }
+            // Paid at once, and contested.
+            let order = crate::support::order(flow);
+            let payment = pay(&world, &provider, &order).await;
+            let seen = cards.read(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+            assert_eq!(seen.provider_status, ProviderStatus::Succeeded, "{version}");
+            world.control("POST", &format!("stripe/payment_intents/{payment}/dispute"), json!({})).await;
+            let report = cards.dispute(&provider, &payment, None).await.outcome.unwrap().unwrap();
+            let dispute = report.dispute;
+            assert_eq!(
+                (dispute.status.as_str(), dispute.withdrawn),
+                ("needs_response", Some(minor(2_000))),
+                "{version}"
+            );
+            // What is not paid is withdrawn.
             let order = crate::support::order(flow);
             let prepared = cards.prepare(&provider, &order).await.outcome.expect(version);
             let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
             assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled, "{version}");
+            // For a connected account.
+            let mut options = options.clone();
+            options["account"] = json!("acct_1SimulatedShop");
+            let shop = with(&world, &options);
+            let order = crate::support::order(flow);
+            let prepared = cards.prepare(&shop, &order).await.outcome.expect(version);
+            let seen = cards.read(&shop, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+            assert_eq!(seen.provider_status, ProviderStatus::NotStarted, "{version}");
         }
+        let checks = world.providers.capabilities(Adapter::Stripe).checks.unwrap();
+        let subject =
+            CheckSubject { provider: &provider, webhook_url: "https://x.test/", mode: None, currencies: &[] };
+        let report = checks.check(subject).await;
+        let failed: Vec<_> =
+            report.checks.iter().filter(|check| !check.ok).map(|check| check.name.as_str()).collect();
+        assert_eq!(failed, ["webhook_endpoint"], "{version}: {:#?}", report.checks);
     }
+}
+
+/// Prepares a payment and has the customer pay it; the provider's id of the payment.
+async fn pay(world: &World, provider: &Provider, order: &CardOrder) -> String {
+    let cards = world.stripe_cards();
+    let prepared = cards.prepare(provider, order).await.outcome.unwrap();
+    match &prepared.checkout_url {
+        Some(page) => drop(world.pay_page(page, "4242424242424242").await),
+        None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(200)),
+    }
+    let seen = cards.read(provider, order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+    seen.payment.unwrap()
 }
 
 /// What was sent before the version of the API changed its parameters.

@@ -76,9 +76,18 @@ pub(crate) async fn start_layered(
     settings: ProviderSettings,
     layered: impl FnOnce(axum::Router) -> axum::Router,
 ) -> World {
+    start_configured(settings, Config::default(), layered).await
+}
+
+/// The same with a simulator of other settings.
+pub(crate) async fn start_configured(
+    settings: ProviderSettings,
+    config: Config,
+    layered: impl FnOnce(axum::Router) -> axum::Router,
+) -> World {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    let simulator = Simulator::new(Config::default());
+    let simulator = Simulator::new(config);
     simulator.set_public_url(origin.as_str());
     let router = layered(simulator.router());
     tokio::spawn(async move { axum::serve(listener, router).await });

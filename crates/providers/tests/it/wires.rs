@@ -6,6 +6,11 @@
 //! (`tests/wires`): an unknown or removed parameter, a wrong word, a missing field, a number as text, a field the
 //! provider does not have.
 //!
+//! What is judged must not become less: every parameter that an adapter's sources name has to be sent, every event that it
+//! needs has to arrive, and what each call was sent, with every value that the library lists, is written down beside the
+//! judges (`tests/wires/judged`). A new parameter or value shows there: `TOLLGATE_UPDATE_DOCS=1 cargo test -p
+//! tollgate-providers --test it wires`.
+//!
 //! The libraries' versions are those of the simulator's own tests. `make wires-latest` judges by the newest ones instead,
 //! and prints what they changed.
 
@@ -18,6 +23,7 @@ mod stripe;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -34,6 +40,10 @@ const JUDGES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wires");
 const PINS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../simulator/tests/sdk");
 const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 const ROUTES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../simulator/src");
+/// Set to write the lists of what is judged instead of comparing them.
+const UPDATE_VARIABLE: &str = "TOLLGATE_UPDATE_DOCS";
+/// What `cargo xtask test` repeats at its end; the rest of the line follows.
+const NOTE: &str = "NOTE: ";
 /// Set by `make wires-latest`.
 const LATEST_VARIABLE: &str = "TOLLGATE_WIRES_LATEST";
 /// Increase's own package has versions that begin with 0; the 1.0.0 of that name is not theirs.
@@ -138,7 +148,8 @@ async fn assert_faultless(adapter: Adapter, recording: Recording, plants: &Plant
         shapes["webhooks"],
         faults.len()
     );
-    println!("{summary}");
+    // Past the harness, which keeps what a passing test prints.
+    std::io::stdout().write_all(format!("{NOTE}{summary}\n").as_bytes()).unwrap();
     let text = |fault: &Value, field: &str| fault[field].as_str().unwrap_or_default().to_owned();
     let report = faults.iter().fold(String::new(), |mut report, fault| {
         let (call, side, field) = (text(fault, "call"), text(fault, "side"), text(fault, "field"));
@@ -156,6 +167,95 @@ async fn assert_faultless(adapter: Adapter, recording: Recording, plants: &Plant
     let called = operations_in_sources(adapter, &routes);
     let left_out: Vec<_> = called.difference(&names("sent")).cloned().collect();
     assert!(left_out.is_empty(), "calls of the adapter that were not judged: {left_out:?}");
+    let left_out: Vec<_> = needed_events(adapter).difference(&names("webhooks")).cloned().collect();
+    assert!(left_out.is_empty(), "events the adapter needs that were not judged: {left_out:?}");
+    let judged = names("judged");
+    let sent: BTreeSet<&str> = judged.iter().flat_map(|line| words_of(line)).collect();
+    let sources = sources(adapter);
+    let left_out: Vec<_> = parameters(&sources)
+        .into_iter()
+        .filter(|name| words_of(name).any(|word| !sent.contains(word)))
+        .collect();
+    assert!(left_out.is_empty(), "parameters in the adapter's sources that were not judged: {left_out:?}");
+    if Libraries::asked_for() == Libraries::Pinned {
+        assert_as_written(adapter, &judged);
+    }
+}
+
+/// Compares what was judged with the list of it.
+fn assert_as_written(adapter: Adapter, judged: &BTreeSet<String>) {
+    let file = format!("{JUDGES}/judged/{}.txt", adapter.as_str());
+    let lines = judged.iter().fold(String::new(), |text, line| text + line + "\n");
+    if std::env::var_os(UPDATE_VARIABLE).is_some() {
+        std::fs::write(file, lines).unwrap();
+        return;
+    }
+    let written = std::fs::read_to_string(&file).unwrap_or_default();
+    let written: BTreeSet<String> = written.lines().map(str::to_owned).collect();
+    let (new, gone): (Vec<_>, Vec<_>) =
+        (judged.difference(&written).collect(), written.difference(judged).collect());
+    assert!(
+        new.is_empty() && gone.is_empty(),
+        "{file} is out of date.\nnew: {new:#?}\nno longer judged: {gone:#?}\nIf that is right, write it with \
+         {UPDATE_VARIABLE}=1."
+    );
+}
+
+/// The names in `call request line_items[].price_data` or `line_items[0][price_data`.
+fn words_of(place: &str) -> impl Iterator<Item = &str> {
+    let words = place.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'));
+    words.filter(|word| word.starts_with(|letter: char| letter.is_ascii_alphabetic()))
+}
+
+/// The events without which an adapter learns something late.
+fn needed_events(adapter: Adapter) -> BTreeSet<String> {
+    let sources = sources(adapter);
+    let Some((_, list)) = sources.split_once("const NEEDED_EVENTS: ") else { return BTreeSet::new() };
+    let list = list.split_once("= [").unwrap().1.split_once("];").unwrap().0;
+    list.split('"').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What the sources name as a parameter: a form's or query's, or a field of a JSON body.
+fn parameters(sources: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let literal =
+        |text: &str| text.strip_prefix('"').and_then(|text| text.split('"').next()).map(str::to_owned);
+    for call in [".with(", ".with_some(", ".with_all(", ".append_pair(", " put("] {
+        for rest in sources.split(call).skip(1) {
+            let rest = rest.trim_start();
+            names.extend(literal(rest.strip_prefix("&format!(").unwrap_or(rest)));
+        }
+    }
+    // `"name":` in `json!`, and `insert("name".to_owned(), …)`, unlike a header's.
+    for end in ["\":", "\".to_owned(), "] {
+        let pieces: Vec<_> = sources.split(end).collect();
+        for piece in &pieces[..pieces.len() - 1] {
+            let name = piece.rsplit('"').next().unwrap();
+            let is_inserted = end == "\":"
+                || piece.trim_end_matches(name).trim_end_matches('"').trim_end().ends_with("insert(");
+            let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            names.extend(Some(name.to_owned()).filter(|_| is_name && is_inserted));
+        }
+    }
+    // The caller's own names are no parameters, nor is a number.
+    let of_ours = |name: String| match name.split_once("metadata[") {
+        Some((before, _)) => format!("{before}metadata"),
+        None => name.split("[{").next().unwrap().to_owned(),
+    };
+    names.into_iter().map(of_ours).collect()
+}
+
+#[test]
+fn parameters_are_found_in_sources() {
+    let source = r#"Form::new().with("a[b]", x).with_some(
+            "c", y).with(&format!("d[{number}]"), z); put("e", f); x.with("metadata[k]", l); json!({ "g": { "h": 1 } });
+        headers.insert("not-this", 1); body.insert(
+            "i".to_owned(), json!(1)); names.push("nor-this".to_owned(), 2); query.append_pair("j", "1");"#;
+    let found = parameters(source);
+    assert_eq!(
+        found.iter().map(String::as_str).collect::<Vec<_>>(),
+        ["a[b]", "c", "d", "e", "g", "h", "i", "j", "metadata"]
+    );
 }
 
 /// The operations in the simulator's table of routes.
@@ -169,13 +269,22 @@ fn operations_of_routes(adapter: Adapter) -> BTreeSet<String> {
 
 /// Those of these operations that the adapter's sources name.
 fn operations_in_sources(adapter: Adapter, known: &BTreeSet<String>) -> BTreeSet<String> {
-    let folder = Path::new(SOURCES).join(adapter.as_str());
-    let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut sources = std::fs::read_to_string(folder.with_extension("rs")).unwrap();
-    for file in files {
-        sources.push_str(&std::fs::read_to_string(file).unwrap());
-    }
+    let sources = sources(adapter);
     known.iter().filter(|operation| sources.contains(&format!("\"{operation}\""))).cloned().collect()
+}
+
+/// An adapter's sources without their tests.
+fn sources(adapter: Adapter) -> String {
+    let folder = Path::new(SOURCES).join(adapter.as_str());
+    let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.push(folder.with_extension("rs"));
+    let is_tests = |file: &PathBuf| file.file_stem().unwrap().to_string_lossy().ends_with("_tests");
+    files.retain(|file| !is_tests(file));
+    let read = |file: &PathBuf| {
+        let source = std::fs::read_to_string(file).unwrap();
+        source.split("#[cfg(test)]\nmod tests").next().unwrap().to_owned()
+    };
+    files.iter().map(read).collect()
 }
 
 #[test]
@@ -272,8 +381,11 @@ fn what_the_newest_libraries_changed() {
         writeln!(report, "\n{}: pinned is {}, newest is {}", adapter.as_str(), pinned.0, newest.0).unwrap();
         if changes.is_empty() {
             let count = newest.1.len();
-            writeln!(report, "  nothing changed in the {count} parameters and answer fields of our calls")
-                .unwrap();
+            writeln!(
+                report,
+                "  nothing changed in the {count} parameters, answer and webhook fields of our calls"
+            )
+            .unwrap();
         }
         for change in changes {
             writeln!(report, "  {change}").unwrap();

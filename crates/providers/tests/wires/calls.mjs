@@ -12,6 +12,12 @@ const square = (operation, method, path, { body, query, answer }) => ({
   answer: `serialization.${answer}.Raw`,
 });
 
+/** `dispute.state.updated` is a `DisputeStateUpdatedEvent`. */
+const squareEvent = (kind) => {
+  const words = kind.split(/[._]/).map((word) => word[0].toUpperCase() + word.slice(1));
+  return `serialization.${words.join('')}Event.Raw`;
+};
+
 const transfers = (name, path, type) => [
   [`${name}.create`, 'POST', path, `Increase.${type}CreateParams`, `Increase.${type}`],
   [`${name}.list`, 'GET', path, `Increase.${type}ListParams`, `Listed<Increase.${type}>`],
@@ -28,6 +34,7 @@ export const providers = {
     form: true,
     error: '{ error: StripeRawError }',
     webhook: (event) => (event.object === 'v2.core.event' ? 'Stripe.V2.Core.EventNotification' : 'Stripe.Event'),
+    webhooks: { event: 'Stripe.Event', 'thin event': 'Stripe.V2.Core.EventNotification' },
     calls: [
       ...stripe('payment_intents', [
         ['create', 'POST', '/v1/payment_intents', 'PaymentIntentCreateParams', 'PaymentIntent'],
@@ -85,7 +92,9 @@ export const providers = {
     imports: "import type { Square, serialization } from 'square';",
     error: '{ errors: serialization.Error_.Raw[]; payment?: serialization.Payment.Raw;'
       + ' refund?: serialization.PaymentRefund.Raw }',
-    webhook: (event) => `serialization.${event.type.split(/[._]/).map((word) => word[0].toUpperCase() + word.slice(1)).join('')}Event.Raw`,
+    webhook: (event) => squareEvent(event.type),
+    webhooks: Object.fromEntries(['payment.created', 'payment.updated', 'refund.created', 'refund.updated', 'dispute.created',
+      'dispute.state.updated'].map((kind) => [kind, squareEvent(kind)])),
     calls: [
       square('payments.create', 'POST', '/v2/payments', { body: 'CreatePaymentRequest', answer: 'CreatePaymentResponse' }),
       square('payments.list', 'GET', '/v2/payments', { query: 'ListPaymentsRequest', answer: 'ListPaymentsResponse' }),
@@ -138,6 +147,7 @@ export const providers = {
     error: '{ type: string; title: string; detail: string | null; status: number; errors?: object[]; reason?: string;'
       + ' resource_id?: string; retry_after?: number | null; likely_environment?: string }',
     webhook: () => 'Increase.UnwrapWebhookEvent',
+    webhooks: { event: 'Increase.UnwrapWebhookEvent' },
     calls: [
       ...transfers('ach_transfers', '/ach_transfers', 'ACHTransfer'),
       ...transfers('real_time_payments_transfers', '/real_time_payments_transfers', 'RealTimePaymentsTransfer'),

@@ -1,7 +1,7 @@
 // Judges recorded exchanges with a provider by the types of its official library.
 //
 //   node judge.mjs PROVIDER RECORDING     faults, numbers of shapes and the calls that occurred, as JSON
-//   node judge.mjs PROVIDER --fields      the library, then every parameter and answer field of the calls, one a line
+//   node judge.mjs PROVIDER --fields      the library, then every parameter, answer and webhook field, one a line
 //
 // MODULES names the folder that has the library and TypeScript in its node_modules. A recording has one exchange a line:
 // {"by","method","path","query","body","status","answer"}, or {"webhook"} for the body of a delivery. One that has a
@@ -55,10 +55,12 @@ const isAnyOtherWord = (type) => type.isIntersection() && type.types.some((part)
 const isDecimal = (type) => /^Decimal(Impl)?$/.test(type.symbol?.name ?? '');
 
 class Judge {
-  constructor(checker, { form, camel }) {
+  /** `note` is called with every field that is judged, and with its value where the library lists the values. */
+  constructor(checker, { form, camel }, note = () => {}) {
     this.checker = checker;
     this.form = form;
     this.camel = camel;
+    this.note = note;
   }
 
   members(type) {
@@ -85,7 +87,9 @@ class Judge {
     const wrong = (found) => [[at, `${found} where the library has ${this.name(type)}`]];
     if (value === null) return fits(TypeFlags.Null) ? [] : wrong('null');
     switch (typeof value) {
-      case 'string': return this.word(value, members) ? [] : wrong(JSON.stringify(value));
+      case 'string':
+        if (members.some((member) => member.isStringLiteral() && member.value === value)) this.note(at, value);
+        return this.word(value, members) ? [] : wrong(JSON.stringify(value));
       case 'number': {
         const isKnown = members.some((m) => (m.isNumberLiteral() ? m.value === value : is(m, TypeFlags.Number | TypeFlags.BigInt)));
         return isKnown ? [] : wrong(`the number ${value}`);
@@ -144,6 +148,7 @@ class Judge {
       const field = this.camel ? given.replace(/_(\w)/g, (_, letter) => letter.toUpperCase()) : given;
       const place = at === '' ? given : `${at}.${given}`;
       const expected = known.get(field)?.type ?? anyName?.type;
+      this.note(known.has(field) ? place : `${at}.*`);
       if (expected === undefined) faults.push([place, `unknown to the library's ${this.name(record)}`]);
       else faults.push(...this.faults(inner, expected, place));
     }
@@ -205,6 +210,9 @@ function nested(text) {
   return listed(root);
 }
 
+/** The answer fields whose values are listed with what was judged. */
+const SAYS_WHERE_IT_STANDS = /(^|\.)(status|state|pending_reason)$/;
+
 /** Names and kinds of everything inside, so that two values that differ in their contents alone are one shape. */
 function shape(value) {
   if (Array.isArray(value)) return `[${[...new Set(value.map(shape))].sort().join()}]`;
@@ -228,7 +236,8 @@ function judgeRecording(lines) {
   expressions.delete(undefined);
   const { checker, types } = typesOf([...expressions]);
   const seen = { request: new Set(), answer: new Set(), webhook: new Set() };
-  const calls = { sent: new Set(), answered: new Set() };
+  const calls = { sent: new Set(), answered: new Set(), webhooks: new Set() };
+  const judged = new Map();
   const faults = new Map();
   const report = (plant, side, call, field, problem) => {
     faults.set(JSON.stringify([plant, side, call, field, problem]), { plant, side, call, field, problem });
@@ -237,13 +246,21 @@ function judgeRecording(lines) {
     const { plant } = line;
     const look = (side, call, value, expression, spelling) => {
       if (plant === undefined) seen[side].add(`${call} ${shape(value)}`);
-      for (const [field, problem] of new Judge(checker, spelling).faults(value, types.get(expression))) {
+      const note = (at, word) => {
+        const field = at.replaceAll(/\[\d+\]/g, '[]');
+        if (plant !== undefined || side === 'webhook' || (side === 'answer' && !(word && SAYS_WHERE_IT_STANDS.test(field)))) return;
+        const words = judged.get(`${call} ${side} ${field}`) ?? new Set();
+        judged.set(`${call} ${side} ${field}`, word === undefined ? words : words.add(word));
+      };
+      for (const [field, problem] of new Judge(checker, spelling, note).faults(value, types.get(expression))) {
         report(plant, side, call, field.replaceAll(/\[\d+\]/g, '[]'), problem);
       }
     };
     if (line.webhook) {
       const event = json(line.webhook);
-      look('webhook', event.type ?? event.category, event, provider.webhook(event), {});
+      const kind = event.category ?? event.type;
+      if (plant === undefined) calls.webhooks.add(kind);
+      look('webhook', kind, event, provider.webhook(event), {});
       continue;
     }
     const call = callOf(line.method, line.path);
@@ -270,6 +287,8 @@ function judgeRecording(lines) {
     shapes: { requests: seen.request.size, answers: seen.answer.size, webhooks: seen.webhook.size },
     sent: [...calls.sent].sort(),
     answered: [...calls.answered].sort(),
+    webhooks: [...calls.webhooks].sort(),
+    judged: [...judged].map(([place, words]) => (words.size === 0 ? place : `${place} = ${[...words].sort().join(' | ')}`)).sort(),
     faults: [...faults.values()],
   };
 }
@@ -283,14 +302,20 @@ function library() {
 function printFields() {
   process.stdout.write(`${library()}\n`);
   const expressions = new Set(provider.calls.flatMap(({ params, answer }) => [params, answer]).filter(Boolean));
+  const { webhooks } = provider;
+  for (const expression of Object.values(webhooks)) expressions.add(expression);
   const { checker, types } = typesOf([...expressions]);
+  const print = (lines) => process.stdout.write(`${[...new Set(lines)].join('\n')}\n`);
   for (const { operation, params, answer } of provider.calls) {
     const judge = new Judge(checker, {});
     const lines = [
       ...(params ? judge.fields(types.get(params), `${operation} parameter: `, 4) : []),
-      ...judge.fields(types.get(answer), `${operation} answer: `, 2),
+      ...judge.fields(types.get(answer), `${operation} answer: `, 3),
     ];
-    process.stdout.write(`${[...new Set(lines)].join('\n')}\n`);
+    print(lines);
+  }
+  for (const [kind, expression] of Object.entries(webhooks)) {
+    print(new Judge(checker, {}).fields(types.get(expression), `webhook ${kind}: `, 2));
   }
 }
 

@@ -2,7 +2,7 @@
 others.
 
     python judge.py RECORDING    faults, numbers of shapes and the calls that occurred, as JSON
-    python judge.py --fields     every parameter and answer field of the calls, one a line
+    python judge.py --fields     every parameter, answer and webhook field, one a line
 """
 
 import importlib.metadata
@@ -45,6 +45,8 @@ def calls():
     ]
 
 
+# The answer fields whose values are listed with what was judged.
+SAYS_WHERE_IT_STANDS = ("status", "type")
 ERROR = {"errors": {"code": str, "message": str, "parameter": str}}
 TOPICS = {
     "payment_order": ("payment_order", "PaymentOrder"),
@@ -89,9 +91,13 @@ def word_fits(value, kind, is_query):
     return is_query and (kind is int and value.lstrip("-").isdigit() or kind is bool and value in ("true", "false"))
 
 
-def faults(value, kind, at="", is_query=False):
-    """What is wrong with a value, as (field, problem) pairs."""
+def faults(value, kind, at="", is_query=False, note=lambda at, word=None: None):
+    """What is wrong with a value, as (field, problem) pairs. `note` is called with every field that is judged, and with its
+    value where the library lists the values."""
     kinds = plain(kind)
+    if any(extensions.get_origin(each) is extensions.Literal and value in extensions.get_args(each) for each in kinds
+           if isinstance(value, str)):
+        note(at, value)
     if any(each in (object, typing.Any) for each in kinds):
         return []
     wrong = [(at, f"{json.dumps(value)[:80]} where the library has {kind}")]
@@ -109,24 +115,26 @@ def faults(value, kind, at="", is_query=False):
         for each in kinds:
             if extensions.get_origin(each) is not None and extensions.get_origin(each) is not dict:
                 item = extensions.get_args(each)[0]
-                return [fault for inner in value for fault in faults(inner, item, f"{at}[]", is_query)]
+                return [fault for inner in value for fault in faults(inner, item, f"{at}[]", is_query, note)]
         return wrong
     judged = []
     for each in kinds:
         if extensions.get_origin(each) is dict:
             inner = extensions.get_args(each)[1]
+            note(f"{at}.*")
             judged.append([fault for name, entry in value.items() for fault in faults(entry, inner, f"{at}.{name}", is_query)])
         elif (fields := fields_of(each)) is not None:
-            judged.append(field_faults(value, each, fields, at, is_query))
+            judged.append(field_faults(value, each, fields, at, is_query, note))
     return min(judged, key=len) if judged else wrong
 
 
-def field_faults(value, kind, fields, at, is_query):
+def field_faults(value, kind, fields, at, is_query, note):
     found = []
     for name, entry in value.items():
         place = f"{at}.{name}".lstrip(".")
+        note(place)
         if name in fields:
-            found += faults(entry, fields[name][0], place, is_query)
+            found += faults(entry, fields[name][0], place, is_query, note)
         else:
             found.append((place, f"unknown to the library's {kind.__name__}"))
     for name, (_, is_required) in fields.items():
@@ -164,12 +172,18 @@ def query_of(text):
 
 def judge(lines):
     seen = {"request": set(), "answer": set(), "webhook": set()}
-    sent, answered, found = set(), set(), {}
+    sent, answered, webhooks, found, judged = set(), set(), set(), {}, {}
 
-    def look(side, call, value, problems):
+    def look(side, call, value, judge_it):
+        def note(field, word=None):
+            is_listed = side == "request" or side == "answer" and word and field.split(".")[-1] in SAYS_WHERE_IT_STANDS
+            if plant is None and is_listed:
+                words = judged.setdefault(f"{call} {side} {field}", set())
+                words.update([word] if word else [])
+
         if plant is None:
             seen[side].add(f"{call} {shape(value)}")
-        for field, problem in problems:
+        for field, problem in judge_it(note):
             fault = {"plant": plant, "side": side, "call": call, "field": field, "problem": problem}
             found[tuple(fault.values())] = fault
 
@@ -180,8 +194,11 @@ def judge(lines):
             event = json.loads(line["webhook"])
             topic = event["data"].get("object")
             kind = TOPICS.get(topic)
-            problems = faults(event["data"], named(*kind)) if kind else [("data.object", f"unknown: {topic}")]
-            look("webhook", f"{topic} {event['event']}", event, problems)
+            if plant is None:
+                webhooks.add(f"{topic} {event['event']}")
+            unknown = [("data.object", f"unknown: {topic}")]
+            look("webhook", f"{topic} {event['event']}", event,
+                 lambda note: faults(event["data"], named(*kind), note=note) if kind else unknown)
             continue
         method, path = line["method"], line["path"]
         fitting = [
@@ -189,28 +206,30 @@ def judge(lines):
             if call[1] == method and re.fullmatch(call[2].replace("*", "[^/]+"), path)
         ]
         if not fitting:
-            look("request", f"{method} {path}", {}, [("", "no such call in the table of calls")])
+            look("request", f"{method} {path}", {}, lambda note: [("", "no such call in the table of calls")])
             continue
         operation, _, _, params, answer = min(fitting, key=lambda call: call[2].count("*"))
         if line["by"] == "tollgate":
             is_query = method == "GET"
             given = query_of(line["query"]) if is_query else json.loads(line["body"] or "{}")
             sent.add(operation)
-            problems = faults(given, params, "", is_query) if params else [(name, "the call takes no parameters") for name in given]
-            look("request", operation, given, problems)
+            unknown = [(name, "the call takes no parameters") for name in given]
+            look("request", operation, given, lambda note: faults(given, params, "", is_query, note) if params else unknown)
         if line["answer"] == "":
             continue
         answered.add(operation)
         value = json.loads(line["answer"])
         if line["status"] >= 400:
-            look("answer", f"{operation} {line['status']}", value, error_faults(value))
+            look("answer", f"{operation} {line['status']}", value, lambda note: error_faults(value))
         else:
-            look("answer", operation, value, faults(value, answer))
+            look("answer", operation, value, lambda note: faults(value, answer, note=note))
     return {
         "package": library(),
         "shapes": {f"{side}s": len(shapes) for side, shapes in seen.items()},
         "sent": sorted(sent),
         "answered": sorted(answered),
+        "webhooks": sorted(webhooks),
+        "judged": sorted(place + (f" = {' | '.join(sorted(words))}" if words else "") for place, words in judged.items()),
         "faults": list(found.values()),
     }
 
@@ -237,8 +256,10 @@ if sys.argv[1] == "--fields":
     print(library())
     for operation, _, _, params, answer in calls():
         lines = list(field_lines(params, f"{operation} parameter: ", 4)) if params else []
-        lines += field_lines(answer, f"{operation} answer: ", 2)
+        lines += field_lines(answer, f"{operation} answer: ", 3)
         print("\n".join(dict.fromkeys(lines)))
+    for topic, kind in TOPICS.items():
+        print("\n".join(dict.fromkeys(field_lines(named(*kind), f"webhook {topic}: ", 2))))
 else:
     with open(sys.argv[1], encoding="utf-8") as recording:
         print(json.dumps(judge([json.loads(line) for line in recording if line.strip()])))

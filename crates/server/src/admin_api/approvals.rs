@@ -12,7 +12,11 @@ use tollgate_engine::{
     ports::{ApprovalQuery, ConfigProposal, FundRequest, RefundToApprove, Transfer},
 };
 
-use crate::{admin_api::config::WarningResponse, prelude::*, response::refund::RefundResponse};
+use crate::{
+    admin_api::config::{self, WarningResponse},
+    prelude::*,
+    response::refund::RefundResponse,
+};
 
 /// How many payments of the past a proposed change is tried on.
 const REPLAYED: u32 = 1_000;
@@ -246,6 +250,7 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ApprovalRespon
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
     let query = ApprovalQuery { state, before, limit: limit.to_read() };
+    operator.record_list("approval.list", environment).await?;
     let approvals = operator.app.engine.approvals(environment, query).await?;
     let approvals: Vec<_> = approvals.iter().filter_map(ApprovalResponse::of).collect();
     respond::ok(&ListResponse::slice(approvals, limit, |it| it, |it| it.id.clone()))
@@ -257,6 +262,9 @@ pub(crate) async fn read(operator: Operator) -> Done<ApprovalResponse> {
     let approval =
         engine.approval(environment, operator.path("approval")?).await?.ok_or_else(not_found_here)?;
     let mut response = ApprovalResponse::of(&approval).ok_or_else(not_found_here)?;
+    operator.record_view("approval.view", environment, &response.id).await?;
+    let is_proposal = matches!(approval, ApprovalSubject::Configuration(_));
+    let _turn = if is_proposal { Some(config::read_turn(&operator).await?) } else { None };
     if let (ApprovalSubject::Configuration(proposal), Some(shown)) = (&approval, &mut response.configuration)
         && let Some(change) = engine.proposed_change(proposal).await?
     {

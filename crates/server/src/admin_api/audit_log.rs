@@ -7,6 +7,20 @@ use tollgate_engine::{Audited, ports::AuditLogFilter};
 
 use crate::{prelude::*, request::location::QueryReader};
 
+responses! {
+    AcceptedResponse as AuditLogEntryAccepted {
+        /// The entry that is accepted.
+        entry: u64,
+    }
+}
+
+/// What came before an entry that says that it is not proved is accepted as it is.
+pub(crate) async fn accept(operator: Operator) -> Done<AcceptedResponse> {
+    let entry = operator.path("entry")?;
+    let is_accepted = operator.app.engine.accept_audit_entry(entry, &operator.origin).await?;
+    if is_accepted { respond::ok(&AcceptedResponse { entry }) } else { Err(not_found_here()) }
+}
+
 pub(crate) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
 
 /// Entries that are read for an export at a time, and in all. What follows is exported with the last one's `before`.
@@ -98,7 +112,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let (filter, mut before) = filter(&mut query);
     query.finish()?;
     let engine = &operator.app.engine;
-    engine.record_action(&operator.origin, Audited::new("audit_log.export", "")).await?;
+    engine.record_repeatable(&operator.origin, Audited::new("audit_log.export", "")).await?;
     let mut text = Vec::new();
     let mut count = 0_usize;
     while count < MAX_EXPORT_ENTRIES {

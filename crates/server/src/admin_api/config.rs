@@ -69,11 +69,13 @@ impl From<ConfigVersionSummary> for VersionResponse {
 }
 
 pub(crate) async fn read(operator: Operator) -> Versioned<Configuration> {
+    let _turn = read_turn(&operator).await?;
     document(&operator.app.engine.config_document(operator.path("environment")?, None).await?)
 }
 
 pub(crate) async fn read_version(operator: Operator) -> Versioned<Configuration> {
     let (environment, version) = (operator.path("environment")?, operator.path("version")?);
+    let _turn = read_turn(&operator).await?;
     document(&operator.app.engine.config_document(environment, Some(version)).await?)
 }
 
@@ -142,6 +144,11 @@ async fn sent_document(operator: &Operator, body: JsonBody<Configuration>) -> Re
 /// Taken once the document has arrived, so that no request waits for a slow sender.
 async fn turn(operator: &Operator) -> Result<OwnedSemaphorePermit, ApiError> {
     operator.app.engine.config_turn().await.ok_or_else(ApiError::busy)
+}
+
+/// A turn at reading a stored document, until the answer is made.
+pub(super) async fn read_turn(operator: &Operator) -> Result<OwnedSemaphorePermit, ApiError> {
+    operator.app.engine.config_read_turn().await.ok_or_else(ApiError::busy)
 }
 
 async fn parsed(operator: &Operator, body: Bytes) -> Result<Value, ApiError> {

@@ -115,6 +115,7 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>
     };
     let limit = query.limit();
     query.finish()?;
+    operator.record_list("event.list", environment).await?;
     let events = operator.app.engine.list_events(environment, filter, from, limit.to_read()).await;
     let events = events.map_err(|error| match error {
         ReadError::Missing => unknown_cursor(from),
@@ -132,8 +133,9 @@ fn unknown_cursor(from: EventsFrom) -> ApiError {
 }
 
 pub(crate) async fn read(operator: Operator) -> Done<EventDetail<'static>> {
-    let (environment, event) = (operator.known_environment()?, operator.path("event")?);
+    let (environment, event): (_, EventId) = (operator.known_environment()?, operator.path("event")?);
     let read = operator.app.engine.find_event(environment, event).await?;
+    operator.record_view("event.view", environment, event).await?;
     respond::ok(&EventDetail {
         event: EventResponse::of(&read.event),
         body: event_bodies::body(&read.event, &read.subject),

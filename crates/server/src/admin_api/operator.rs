@@ -1,6 +1,6 @@
 //! What every admin handler begins with: an operator who may do what is asked, the request's path and query.
 
-use std::{str::FromStr, sync::Arc};
+use std::{fmt::Display, str::FromStr, sync::Arc};
 
 use axum::extract::FromRequestParts;
 use http::{HeaderMap, StatusCode, request::Parts};
@@ -194,6 +194,17 @@ impl Operator {
         let listed = Audited::new(action, environment).in_environment(environment);
         let listed = listed.after(list_query(self.location.query_fields()));
         Ok(self.app.engine.record_repeatable(&self.origin, listed).await?)
+    }
+
+    /// Puts into the audit log that one of them was viewed, once it is found and before it is shown.
+    pub(crate) async fn record_view(
+        &self,
+        action: &'static str,
+        environment: EnvironmentId,
+        subject: impl Display + Send,
+    ) -> Result<(), ApiError> {
+        let viewed = Audited::new(action, subject).in_environment(environment);
+        Ok(self.app.engine.record_view(&self.origin, viewed).await?)
     }
 
     /// A reader of the query's fields.

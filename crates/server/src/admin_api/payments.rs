@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tollgate_domain::{ServiceReference, card::Preparation};
 use tollgate_engine::{
-    Audited, UseAccountError,
+    UseAccountError,
     ports::{CardPayment, NewCardPosting, PaymentFilter},
 };
 
@@ -137,14 +137,13 @@ pub(crate) async fn list(operator: Operator) -> Done<ListResponse<PaymentSummary
 pub(crate) async fn read(operator: Operator) -> Done<PaymentOrTransfer> {
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
-    let viewed = Audited::new("payment.view", reference).in_environment(environment);
-    operator.app.engine.record_action(&operator.origin, viewed).await?;
     let id = match reference {
         ServiceReference::Card(id) => id,
         ServiceReference::Ach(id) => return transfers::read(&operator, environment, id).await,
     };
     let engine = &operator.app.engine;
     let read = engine.payment_with_timeline(environment, id).await?;
+    operator.record_view("payment.view", environment, reference).await?;
     let configuration = engine.config_version(environment, read.payment.order.config_version).await;
     let configuration = configuration.ok().map(|read| read.configuration);
     let attempts = read.payment.attempts.iter().map(|attempt| AttemptResponse {

@@ -86,7 +86,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let statement = find(&operator).await?;
     let organization = statement.organization.id;
     let audited = Audited::new("statement.export", statement.month).in_organization(organization);
-    operator.app.engine.record_action(&operator.origin, audited).await?;
+    operator.app.engine.record_repeatable(&operator.origin, audited).await?;
     respond::file(CSV, statement.csv())
 }
 

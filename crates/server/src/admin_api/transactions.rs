@@ -13,7 +13,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let environment = operator.known_environment()?;
     let search = search(filter, text.unwrap_or_default());
     let exported = Audited::new("payments.export", environment).in_environment(environment);
-    operator.app.engine.record_action(&operator.origin, exported).await?;
+    operator.app.engine.record_repeatable(&operator.origin, exported).await?;
     let csv = operator.app.engine.export_payments(environment, &search).await?;
     respond::file("text/csv; charset=utf-8", csv)
 }

@@ -112,6 +112,7 @@ pub(crate) async fn cancel(operator: Operator) -> DoneOnce<ConfirmResponse> {
 pub(crate) async fn read<L>(operator: &Operator, environment: EnvironmentId, id: TransferId) -> OneOf<L> {
     let engine = &operator.app.engine;
     let read = engine.transfer_with_timeline(environment, id).await?;
+    operator.record_view("payment.view", environment, id).await?;
     let version = read.transfer.order.config_version;
     let configuration = engine.config_version(environment, version).await.ok().map(|it| it.configuration);
     let history = history(&read.transfer.order, configuration.as_ref());

@@ -254,6 +254,10 @@ impl From<UserError> for ApiError {
                 ErrorCode::TooManyTokens,
                 "The user has 20 valid tokens, and cannot have more; revoke one first.",
             ),
+            UserError::TooManyNewTokens(exceeded) => Self::rate_limited(
+                "You have made many tokens in a short time; make the next one later.",
+                exceeded.retry_after,
+            ),
             UserError::Store(error) => error.into(),
             UserError::Randomness(error) => Self::internal(error.to_string()),
         }

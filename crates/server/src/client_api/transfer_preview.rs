@@ -46,7 +46,7 @@ pub(crate) async fn handle(
 ) -> Done<PreviewResponse> {
     let body = body.bytes(&caller.headers).await?;
     let request = transfer_body::read_preview(&body)?;
-    let preview = caller.app.engine.preview_transfer(&caller.view, &request)?;
+    let preview = caller.app.engine.preview_transfer(&caller.view, &request).await?;
     let (decision, fee) = (&preview.decision, &preview.fee);
     let (matched, target) = (decision.matched.as_ref(), &preview.target);
     let conditions = matched.into_iter().flat_map(|matched| matched.conditions.iter());

@@ -106,7 +106,8 @@ fn completed(operation: Described) -> Described {
         "exception_resolve" => {
             operation.with_actor().example(json!({"note": "Refunded by hand, ticket 1001."}))
         }
-        "provider_test"
+        "audit_log_accept"
+        | "provider_test"
         | "provider_circuit_force"
         | "corrected_account_reveal"
         | "provider_event_retry"

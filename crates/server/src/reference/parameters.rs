@@ -36,6 +36,7 @@ fn path_parameter(name: &str) -> Value {
         "reference" => ("The payment's `serviceReference`.", id(&[PaymentId::PREFIX, TransferId::PREFIX])),
         "refund" => ("The refund's `refundReference`.", id(&[RefundId::PREFIX])),
         "currency" => ("The wallet's currency.", reference::<scalars::CurrencyInput>()),
+        "entry" => ("The `sequence` of an entry of the audit log.", version()),
         "version" => ("The version's number.", version()),
         "provider" => {
             ("The provider's name in the configuration.", json!({"type": "string", "minLength": 1}))

@@ -229,7 +229,7 @@ mod tests {
             let said = read(json).unwrap_err();
             assert!(said.contains("a card number") && !said.contains("1111"), "{json}: {said}");
         }
-        assert!(read(r#"{"a":"ord_4111111111111111","b":4111111111111112}"#).is_ok());
+        assert!(read(r#"{"a":"pay_01ka4111111111111111xyz","b":4111111111111112}"#).is_ok());
     }
 
     #[test]

@@ -53,7 +53,7 @@ pub(super) fn attempt(
         Behavior::Dispute => {
             let intent = approve(state, context, intent, method);
             if intent.status == Status::Succeeded {
-                disputes::open(state, context, &intent.id, "fraudulent", ("needs_response", None))?;
+                disputes::open(state, context, &intent.id, "fraudulent", &disputes::Claim::default())?;
             }
             Ok(intent)
         }

@@ -16,15 +16,28 @@ const OPEN: [&str; 4] = ["needs_response", "under_review", "warning_needs_respon
 const BEGINNINGS: [(&str, bool); 3] =
     [("needs_response", true), ("warning_needs_response", false), ("prevented", false)];
 
-/// Contests an intent's charge. `withdraws`: whether the money is taken at once, where that does not follow from the status.
+/// What a dispute begins with.
+#[derive(Default)]
+pub(super) struct Claim<'a> {
+    /// `needs_response` if none is given.
+    pub(super) status: Option<&'a str>,
+    /// Whether the money is taken at once, where that does not follow from the status.
+    pub(super) withdraws: Option<bool>,
+    /// Where it is not about the whole charge in the charge's currency.
+    pub(super) amount: Option<i64>,
+    pub(super) currency: Option<&'a str>,
+}
+
+/// Contests an intent's charge.
 pub(super) fn open(
     state: &mut StripeState,
     context: &Context,
     intent: &str,
     reason: &str,
-    (status, withdraws): (&str, Option<bool>),
+    claim: &Claim<'_>,
 ) -> Result<Value, StripeError> {
     let mut charge = charge_of(state, intent)?;
+    let status = claim.status.unwrap_or("needs_response");
     let beginning = BEGINNINGS.into_iter().find(|(beginning, _)| *beginning == status);
     let (status, usually_withdraws) =
         beginning.ok_or_else(|| StripeError::invalid(format!("No dispute begins as {status}.")))?;
@@ -38,17 +51,17 @@ pub(super) fn open(
     charge.disputed = true;
     let mut dispute = Dispute {
         id: context.id("dp_"),
-        amount: charge.amount_captured,
+        amount: claim.amount.unwrap_or(charge.amount_captured),
         charge: charge.id.clone(),
         created: context.now,
-        currency: charge.currency.clone(),
+        currency: claim.currency.unwrap_or(&charge.currency).to_owned(),
         intent: intent.to_owned(),
         reason: reason.to_owned(),
         status,
         movements: Vec::new(),
     };
     state.charges.put(&charge.id.clone(), charge);
-    if withdraws.unwrap_or(usually_withdraws) {
+    if claim.withdraws.unwrap_or(usually_withdraws) {
         let (id, amount) = (context.id("txn_"), -dispute.amount);
         dispute.movements.push(Movement { id, amount, created: context.now });
     }

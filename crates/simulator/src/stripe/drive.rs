@@ -50,8 +50,13 @@ pub(crate) fn drive(
         }
         ("payment_intents", "lapse") => intents::lapse(state, &context, id).map(|intent| intent.json()),
         ("payment_intents", "dispute") => {
-            let beginning = (word("status").unwrap_or("needs_response"), flag("withdraws"));
-            disputes::open(state, &context, id, word("reason").unwrap_or("fraudulent"), beginning)
+            let claim = disputes::Claim {
+                status: word("status"),
+                withdraws: flag("withdraws"),
+                amount: body.get("amount").and_then(Value::as_i64),
+                currency: word("currency"),
+            };
+            disputes::open(state, &context, id, word("reason").unwrap_or("fraudulent"), &claim)
         }
         ("checkout_sessions", "present") => {
             let amount = body.get("amount").and_then(Value::as_i64).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! Kinds of payment methods: which there are, in which currencies, and when each says whether it was paid.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::amount::{too_large, too_small};
 use super::error::StripeError;
@@ -184,12 +184,23 @@ pub(super) fn taken(
 /// What a customer with a voucher is shown.
 pub(super) fn voucher(context: &Context, kind: MethodType, days: i64) -> Value {
     let name = format!("{}_display_details", kind.name);
-    let details = json!({
-        "expires_after": context.now + days * 86_400,
-        "expires_at": context.now + days * 86_400,
-        "hosted_voucher_url": format!("{}/vouchers/{}", context.services.base_url(Wire::Stripe), context.id("")),
-        "number": context.services.ids.letters(14),
-    });
+    let until = context.now + days * 86_400;
+    let number = || context.services.ids.letters(14);
+    let url = format!("{}/vouchers/{}", context.services.base_url(Wire::Stripe), context.id(""));
+    let mut details = match kind.name {
+        "oxxo" => json!({ "expires_after": until, "number": number() }),
+        "boleto" => json!({ "expires_at": until, "number": number(), "pdf": format!("{url}.pdf") }),
+        "multibanco" => json!({ "entity": "12345", "expires_at": until, "reference": number() }),
+        _ => {
+            let store = || json!({ "confirmation_number": number(), "payment_code": number() });
+            let stores =
+                ["familymart", "lawson", "ministop", "seicomart"].map(|name| (name.to_owned(), store()));
+            json!({ "expires_at": until, "stores": Map::from_iter(stores) })
+        }
+    };
+    if let Some(fields) = details.as_object_mut() {
+        fields.insert("hosted_voucher_url".to_owned(), url.into());
+    }
     let mut action = json!({ "type": name });
     if let Some(fields) = action.as_object_mut() {
         fields.insert(name, details);

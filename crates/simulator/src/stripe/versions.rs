@@ -136,3 +136,47 @@ pub(super) fn show_as_of(version: &str, object: &mut Value) {
     fields.insert("amount_subtotal".to_owned(), amount.clone());
     fields.insert("amount_total".to_owned(), amount);
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Map;
+
+    use super::*;
+
+    fn refusal(version: &str, operation: &str, parameter: &str) -> Option<Map<String, Value>> {
+        let params = Params::parse(format!("{parameter}[]=card").as_bytes());
+        check(version, operation, &params).err().map(|error| error.fields)
+    }
+
+    #[test]
+    fn a_parameter_comes_and_goes_with_its_version() {
+        for change in &CHANGES {
+            let place = KNOWN.iter().position(|version| *version == change.version).unwrap();
+            let (before, since) = KNOWN.split_at(place);
+            for operation in change.calls {
+                let name = change.parameter;
+                let (refusing, taking) =
+                    if change.removed.is_some() { (since, before) } else { (before, since) };
+                for version in taking {
+                    assert_eq!(refusal(version, operation, name), None, "{version} {operation} {name}");
+                }
+                for version in refusing {
+                    let error = refusal(version, operation, name).unwrap();
+                    let code = change.removed.unwrap_or("parameter_unknown");
+                    assert_eq!(error["code"], code, "{version} {operation} {name}");
+                    assert_eq!(error["param"], name, "{version} {operation} {name}");
+                }
+                assert!(!refusing.is_empty() && !taking.is_empty(), "{operation} {name}");
+            }
+        }
+        assert!(KNOWN.is_sorted() && KNOWN.contains(&DEFAULT));
+    }
+
+    #[test]
+    fn versions_that_do_not_exist_are_refused() {
+        for version in ["2026-10-29.endive", "2026-10-28", "endive", ""] {
+            let error = check(version, "balance.retrieve", &Params::parse(b"")).unwrap_err();
+            assert_eq!(error.message(), format!("Invalid Stripe API version: {version}"));
+        }
+    }
+}

@@ -8,10 +8,11 @@ use tollgate_domain::{
     audit_log::{ActorKind, AuditActor, AuditEntry, NewAuditEntry},
     id::{EnvironmentId, OrganizationId, TokenId, UserId},
 };
-use tollgate_engine::ports::AuditLogFilter;
+use tollgate_engine::ports::{AUDIT_ACCEPTED, AUDIT_UNPROVED, AuditLogFilter};
 use tollgate_vault::{Digester, MasterKey, Secret};
 
 use super::{ALL, Nodes, at, issued};
+use crate::units::audit_log::chained;
 
 pub fn new_entry(action: &str, subject: &str) -> NewAuditEntry {
     NewAuditEntry {
@@ -37,14 +38,22 @@ fn audit_key() -> Digester {
 impl Nodes {
     /// As every engine does when it starts.
     async fn key_audit_log(&self) -> bool {
-        let first = new_entry("audit_log.key", "");
-        let adopted = self.one.key_audit_log(&audit_key(), &first).await.unwrap();
-        assert!(!self.two.key_audit_log(&audit_key(), &first).await.unwrap(), "once");
+        let adopted = self.one.key_audit_log(&audit_key(), at(6)).await.unwrap();
+        assert!(!self.two.key_audit_log(&audit_key(), at(6)).await.unwrap(), "once");
         adopted
     }
 
     pub async fn audit_log(&self, filter: &AuditLogFilter) -> Vec<AuditEntry> {
         self.two.audit_log(filter, None, ALL).await.unwrap()
+    }
+
+    async fn problem(&self) -> String {
+        self.two.verify_audit_log().await.unwrap().problem.unwrap_or_default()
+    }
+
+    /// As an operator does who knows why.
+    async fn accept(&self, entry: u64) {
+        self.one.add_audit_entries(&[new_entry(AUDIT_ACCEPTED, &entry.to_string())]).await.unwrap();
     }
 
     pub async fn chain_is_whole(&self, entries: u64) {
@@ -53,7 +62,7 @@ impl Nodes {
     }
 }
 
-pub async fn a_log_from_before_the_key_stays_verifiable(nodes: &Nodes) {
+pub async fn a_log_from_before_the_key_is_accepted_once(nodes: &Nodes) {
     nodes
         .one
         .add_audit_entries(&[new_entry("key.issue", "key_1"), new_entry("key.issue", "key_2")])
@@ -61,14 +70,29 @@ pub async fn a_log_from_before_the_key_stays_verifiable(nodes: &Nodes) {
         .unwrap();
     assert!(nodes.key_audit_log().await, "the log had entries");
     nodes.two.add_audit_entries(&[new_entry("key.issue", "key_3")]).await.unwrap();
-    nodes.chain_is_whole(4).await;
     let all = nodes.audit_log(&AuditLogFilter::default()).await;
     assert_eq!(
         (all[1].entry.action.as_str(), all[0].hash),
-        ("audit_log.key", nodes.two.audit_head().await.unwrap().hash)
+        (AUDIT_UNPROVED, nodes.two.audit_head().await.unwrap().hash)
     );
+    assert!(all[1].entry.before.as_ref().unwrap().contains("\"entries\":2"), "{:?}", all[1]);
+    for entry in [0, 2, 4, u64::MAX] {
+        nodes.accept(entry).await;
+        assert!(
+            nodes.problem().await.contains("entry 3 says that the 2 before it"),
+            "{entry} is not that one"
+        );
+    }
     assert!(!nodes.key_audit_log().await, "after a restart");
-    nodes.chain_is_whole(4).await;
+    nodes.accept(3).await;
+    nodes.chain_is_whole(9).await;
+}
+
+/// A log without entries in a database that has environments is not a new one.
+pub async fn a_log_that_was_emptied_is_not_a_new_one(nodes: &Nodes) {
+    nodes.environment().await;
+    assert!(nodes.key_audit_log().await, "as if everything had been deleted, or never recorded");
+    assert!(nodes.problem().await.contains("entry 1 says that the 0 before it"));
 }
 
 pub async fn entries_go_round(nodes: &Nodes) {
@@ -164,7 +188,12 @@ pub async fn many_writers_make_one_chain(nodes: &Nodes) {
 
 /// Changes and removes what nobody may, and asks for it to be found. `behind` runs SQL behind the store's back, with the
 /// triggers that would keep the log from it switched off.
-pub async fn every_tampering_is_found(nodes: &Nodes, behind: impl AsyncFn(&str)) {
+/// With `blob`, SQL reads bytes in hexadecimal.
+pub async fn every_tampering_is_found(
+    nodes: &Nodes,
+    blob: impl Fn(&str) -> String,
+    behind: impl AsyncFn(&str),
+) {
     nodes.key_audit_log().await;
     let entry = NewAuditEntry { before: Some("{}".to_owned()), ..new_entry("key.issue", "key_1") };
     for _ in 0..5 {
@@ -200,9 +229,67 @@ pub async fn every_tampering_is_found(nodes: &Nodes, behind: impl AsyncFn(&str))
         behind("DELETE FROM audit_head; INSERT INTO audit_head SELECT * FROM kept_head").await;
         nodes.chain_is_whole(5).await;
     }
-    // Computed anew without the key: every entry and the head fit, but not the head's proof.
+    // Computed anew without the key: every entry and the head fit one another, and only the key tells.
+    let restore = async || {
+        behind("DELETE FROM audit_log; INSERT INTO audit_log SELECT * FROM kept_log").await;
+        behind("DELETE FROM audit_head; INSERT INTO audit_head SELECT * FROM kept_head").await;
+        nodes.chain_is_whole(5).await;
+    };
+    let rewritten = rewritten(blob, &nodes.audit_log(&AuditLogFilter::default()).await);
+    let computed_anew = async |proof: &str| {
+        behind(&format!("UPDATE audit_log SET actor = 'bdmin' WHERE sequence = 3; {rewritten}{proof}")).await;
+    };
+    computed_anew("").await;
+    assert!(nodes.problem().await.contains("not written by this service"), "with the old proof");
+    assert!(nodes.key_audit_log().await, "with the old proof, after a restart");
+    assert!(nodes.problem().await.contains("entry 6 says that the 5 before it"));
+    restore().await;
+    computed_anew("; UPDATE audit_head SET proof = NULL").await;
+    assert!(nodes.problem().await.contains("not written by this service"), "without a proof");
+    assert!(nodes.key_audit_log().await, "without a proof, after a restart");
+    nodes.one.add_audit_entries(std::slice::from_ref(&entry)).await.unwrap();
+    assert!(!nodes.key_audit_log().await, "after another one");
+    assert!(nodes.problem().await.contains("entry 6 says that the 5 before it"), "for good");
+    // What is then taken out again goes with the head's proof.
+    behind("DELETE FROM audit_log WHERE sequence > 5").await;
+    computed_anew("; UPDATE audit_head SET proof = NULL").await;
+    nodes.one.add_audit_entries(std::slice::from_ref(&entry)).await.unwrap();
+    assert!(nodes.problem().await.contains("entry 6 says that the 5 before it"), "without a restart");
+    restore().await;
+    // The end is cut off, and the next entry is not made to prove what remains.
+    for proof in ["proof", "NULL"] {
+        behind(&format!(
+            "DELETE FROM audit_log WHERE sequence = 5;
+             UPDATE audit_head SET entries = 4, head_hash = (SELECT hash FROM audit_log WHERE sequence = 4), proof = {proof}"
+        ))
+        .await;
+        nodes.one.add_audit_entries(std::slice::from_ref(&entry)).await.unwrap();
+        assert!(nodes.problem().await.contains("entry 5 says that the 4 before it"), "{proof}");
+        restore().await;
+    }
+    // An entry that accepts it is the service's, too.
+    computed_anew("; UPDATE audit_head SET proof = NULL").await;
+    nodes.key_audit_log().await;
+    behind("UPDATE audit_log SET action = 'audit_log.accept', subject = '6' WHERE sequence = 5").await;
+    assert!(nodes.problem().await.contains("entry 5 was changed"));
+    restore().await;
     behind("DELETE FROM audit_log; UPDATE audit_head SET entries = 0, head_hash = head_hash, proof = NULL")
         .await;
     let found = nodes.two.verify_audit_log().await.unwrap().problem;
     assert!(found.is_some(), "a log without its entries and its proof");
+}
+
+/// SQL with the hashes that these entries, newest first, have without a key once the third has another actor.
+fn rewritten(blob: impl Fn(&str) -> String, entries: &[AuditEntry]) -> String {
+    let (mut sql, mut before) = (String::new(), [0; 32]);
+    for AuditEntry { sequence, entry, .. } in entries.iter().rev() {
+        let mut entry = entry.clone();
+        if *sequence == 3 {
+            "bdmin".clone_into(&mut entry.actor.name);
+        }
+        before = chained(None, &before, *sequence, &entry);
+        let hash = before.map(|byte| format!("{byte:02x}")).concat();
+        sql += &format!("UPDATE audit_log SET hash = {} WHERE sequence = {sequence}; ", blob(&hash));
+    }
+    sql + "UPDATE audit_head SET entries = 5, head_hash = (SELECT hash FROM audit_log WHERE sequence = 5)"
 }

@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use tollgate_domain::audit_log::{AuditChain, AuditEntry, AuditHead, NewAuditEntry};
+use tollgate_domain::{
+    Timestamp,
+    audit_log::{AuditChain, AuditEntry, AuditHead, NewAuditEntry},
+};
 use tollgate_engine::ports::{AuditLogFilter, AuditLogStore, Store, StoreError};
 use tollgate_vault::Digester;
 
@@ -20,8 +23,8 @@ port! {
         ) -> Vec<AuditEntry>;
         Read audit_log::head => audit_head() -> AuditHead;
     } and {
-        async fn key_audit_log(&self, key: &Digester, first: &NewAuditEntry) -> Result<bool, StoreError> {
-            let adopted = run!(self, Write, audit_log::adopt(&key, &first)).await?;
+        async fn key_audit_log(&self, key: &Digester, at: Timestamp) -> Result<bool, StoreError> {
+            let adopted = run!(self, Write, audit_log::adopt(&key, at)).await?;
             // Every engine on this store derives the same one.
             let _ = self.audit_key.set(key.clone());
             Ok(adopted)

@@ -1,13 +1,19 @@
 //! The audit log: a chain in which every entry's hash covers the one before, under a key that the database does not have.
 //!
-//! Entries from before there was a key are chained by plain hashes; the first one under the key covers their end.
+//! Entries from before there was a key are chained by plain hashes. Whoever can write to the database can make such a chain, too,
+//! so that wherever the head turns out not to be proved, an entry under the key says so. It stays a finding until an operator
+//! accepts it, which is an entry under the key as well.
 
+use std::collections::BTreeSet;
+
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use tollgate_domain::{
+    Timestamp,
     audit_log::{ActorKind, AuditActor, AuditChain, AuditEntry, AuditHead, NewAuditEntry},
     id::{EnvironmentId, KeyId, UserId},
 };
-use tollgate_engine::ports::{AuditLogFilter, KeyAction, KeyChange};
+use tollgate_engine::ports::{AUDIT_ACCEPTED, AUDIT_UNPROVED, AuditLogFilter, KeyAction, KeyChange};
 use tollgate_vault::Digester;
 
 use crate::prelude::*;
@@ -43,6 +49,30 @@ fn proof(key: &Digester, head: &AuditHead) -> [u8; 32] {
     key.digest(&[b"head", &head.entries.to_be_bytes(), &head.hash])
 }
 
+impl Stored {
+    fn is_proved(&self, key: &Digester) -> bool {
+        self.proof.as_deref() == Some(&proof(key, &self.head))
+    }
+}
+
+/// Says under the key what the head was when it was found without its proof.
+fn unproved(at: Timestamp, head: &AuditHead) -> NewAuditEntry {
+    let found = serde_json::json!({ "entries": head.entries, "hash": HEXLOWER.encode(&head.hash) });
+    NewAuditEntry {
+        at,
+        actor: AuditActor { kind: ActorKind::System, name: "tollgate".to_owned() },
+        token: None,
+        address: None,
+        request: String::new(),
+        action: AUDIT_UNPROVED.to_owned(),
+        organization: None,
+        environment: None,
+        subject: String::new(),
+        before: Some(found.to_string()),
+        after: None,
+    }
+}
+
 fn read(cells: &mut Cells<'_>) -> Result<AuditEntry, Fault> {
     let sequence = cells.count("place in the audit log")?;
     let at = cells.moment()?;
@@ -69,7 +99,12 @@ fn read(cells: &mut Cells<'_>) -> Result<AuditEntry, Fault> {
 
 /// The hash of an entry in this place, under the key if there is one. Where one field ends and the next begins counts, and
 /// so does what is left out.
-fn chained(key: Option<&Digester>, before: &[u8; 32], sequence: u64, entry: &NewAuditEntry) -> [u8; 32] {
+pub(crate) fn chained(
+    key: Option<&Digester>,
+    before: &[u8; 32],
+    sequence: u64,
+    entry: &NewAuditEntry,
+) -> [u8; 32] {
     let mut hashed = Vec::with_capacity(512);
     hashed.extend(before);
     hashed.extend(sequence.to_be_bytes());
@@ -103,13 +138,26 @@ fn chained(key: Option<&Digester>, before: &[u8; 32], sequence: u64, entry: &New
     }
 }
 
-/// Adds entries at the end. The head stays locked until the unit is done, so that this comes last in it.
+/// Adds entries at the end. The head stays locked until the unit is done, so that this comes last in it. Under a key, what
+/// is there is only continued if its head is proved: otherwise the first entry to be added says that it is not.
 pub(crate) async fn append<S: Session>(
     s: &mut S,
     key: Option<&Digester>,
     entries: &[NewAuditEntry],
 ) -> Result<(), Fault> {
-    let Stored { mut head, .. } = s.query_one(&S::DIALECT.locked(HEAD), values![], read_head).await?;
+    let stored = s.query_one(&S::DIALECT.locked(HEAD), values![], read_head).await?;
+    let is_proved = key.is_none_or(|key| stored.is_proved(key));
+    let first = entries.first().filter(|_| !is_proved).map(|first| unproved(first.at, &stored.head));
+    extend(s, key, stored.head, first.iter().chain(entries)).await
+}
+
+/// Adds entries behind a head that is locked.
+async fn extend<'a, S: Session>(
+    s: &mut S,
+    key: Option<&Digester>,
+    mut head: AuditHead,
+    entries: impl Iterator<Item = &'a NewAuditEntry> + Send,
+) -> Result<(), Fault> {
     for entry in entries {
         let sequence = head.entries.saturating_add(1);
         head = AuditHead { entries: sequence, hash: chained(key, &head.hash, sequence, entry) };
@@ -154,20 +202,23 @@ pub(crate) async fn add<S: Session>(
     Ok(Effect::Written(()))
 }
 
-/// Puts a log from before there was a key under it. Returns whether it had entries; if so, `first` is added and covers them.
+/// Chains the log under the key from now on. Returns whether it said so in an entry, because what it found was not proved. The
+/// log of a database in which nothing was made yet begins under the key.
 pub(crate) async fn adopt<S: Session>(
     s: &mut S,
     key: &Digester,
-    first: &NewAuditEntry,
+    at: Timestamp,
 ) -> Result<Effect<bool>, Fault> {
     let stored = s.query_one(&S::DIALECT.locked(HEAD), values![], read_head).await?;
-    if stored.proof.is_some() {
+    if stored.is_proved(key) {
         return Ok(Effect::Nothing(false));
     }
-    let has_entries = stored.head.entries > 0;
-    let entries = if has_entries { std::slice::from_ref(first) } else { &[] };
-    append(s, Some(key), entries).await?;
-    Ok(Effect::Written(has_entries))
+    let count = "SELECT COUNT(*) FROM environments";
+    let made: u64 = s.query_one(count, values![], |cells| cells.count("number of environments")).await?;
+    let is_new = stored.proof.is_none() && stored.head.entries == 0 && made == 0;
+    let first = (!is_new).then(|| unproved(at, &stored.head));
+    extend(s, Some(key), stored.head, first.iter()).await?;
+    Ok(Effect::Written(!is_new))
 }
 
 pub(crate) async fn head<S: Session>(s: &mut S) -> Result<AuditHead, Fault> {
@@ -273,10 +324,12 @@ fn read_key_change(cells: &mut Cells<'_>) -> Result<KeyChange, Fault> {
 
 /// Walks the chain from its first entry to its head, and says what is wrong first.
 pub(crate) async fn verify<S: Session>(s: &mut S, key: Option<&Digester>) -> Result<AuditChain, Fault> {
-    let Stored { head, proof: stored_proof } = s.query_one(HEAD, values![], read_head).await?;
+    let stored = s.query_one(HEAD, values![], read_head).await?;
+    let head = stored.head;
     let mut seen = AuditHead { entries: 0, hash: [0; 32] };
     // From the first entry under the key on, all are.
     let mut is_keyed = false;
+    let mut not_accepted = BTreeSet::new();
     let mut problem = None;
     while problem.is_none() {
         let sql = concat!(
@@ -306,6 +359,17 @@ pub(crate) async fn verify<S: Session>(s: &mut S, key: Option<&Digester>) -> Res
                 Some(key) if is_keyed => is_of(Some(key)),
                 _ => entry.token.is_none() && is_of(None),
             };
+            match entry.action.as_str() {
+                AUDIT_UNPROVED if is_keyed => {
+                    not_accepted.insert(sequence);
+                }
+                AUDIT_ACCEPTED if is_keyed => {
+                    if let Ok(accepted) = entry.subject.parse() {
+                        not_accepted.remove::<u64>(&accepted);
+                    }
+                }
+                _ => {}
+            }
             if !is_whole {
                 problem = Some(format!("entry {sequence} was changed, or the one before it was"));
                 break;
@@ -319,11 +383,19 @@ pub(crate) async fn verify<S: Session>(s: &mut S, key: Option<&Digester>) -> Res
             seen.entries, head.entries
         ));
     }
-    let is_proved = key.is_none_or(|key| stored_proof.as_deref() == Some(&proof(key, &head)));
+    let is_proved = key.is_none_or(|key| stored.is_proved(key));
     if problem.is_none() && !is_proved {
         problem = Some(format!(
             "the head was not written by this service: entries after {} were taken out, or the log was written anew",
             head.entries
+        ));
+    }
+    if let (None, Some(entry)) = (&problem, not_accepted.first()) {
+        problem = Some(format!(
+            "entry {entry} says that the {} before it ended without proof that this service wrote them. Right after an upgrade from \
+             a version that had no key for the log, or after entries were restored, this is expected: read them, then run `tollgate \
+             audit --accept {entry}`. Otherwise somebody has rewritten the log",
+            entry.saturating_sub(1)
         ));
     }
     Ok(AuditChain { entries: head.entries, head: head.hash, problem })

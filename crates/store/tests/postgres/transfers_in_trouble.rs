@@ -101,7 +101,8 @@ async fn every_tampering_with_the_audit_log_is_found() {
         assert!(refused.contains("append-only"), "{refused}");
         database.stranger.batch_execute("ALTER TABLE audit_log DISABLE TRIGGER ALL").await.unwrap();
         let behind = async |sql: &str| database.stranger.batch_execute(sql).await.unwrap();
-        every_tampering_is_found(&nodes, behind).await;
+        let blob = |hex: &str| format!("decode('{hex}', 'hex')");
+        every_tampering_is_found(&nodes, blob, behind).await;
     })
     .await;
 }

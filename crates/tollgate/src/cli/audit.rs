@@ -11,9 +11,19 @@ pub(crate) struct Audit {
     /// Verify everything, not only what was written since the last audit that found nothing.
     #[arg(long)]
     full: bool,
+    /// Accept an entry which says that those before it are not proved, as after an upgrade from a version without the
+    /// audit log's key.
+    #[arg(long, value_name = "SEQUENCE", conflicts_with = "full")]
+    accept: Option<u64>,
 }
 
 pub(crate) async fn run(session: Session, asked: Audit) -> Result<(), Failure> {
+    if let Some(entry) = asked.accept {
+        let accepted = session.client.post(&format!("{AUDIT}-log/{entry}/accept"), &Value::Null).await?;
+        return session
+            .output
+            .show(&accepted, |_| "Accepted, which is an entry of the audit log itself.\n".to_owned());
+    }
     let path = if asked.full { format!("{AUDIT}?full=true") } else { AUDIT.to_owned() };
     let audit = session.client.get(&path).await?;
     let findings = audit.list("findings");
@@ -38,7 +48,7 @@ pub(crate) async fn run(session: Session, asked: Audit) -> Result<(), Failure> {
         return Err(Failure::new(format!("{} ledger inconsistencies", findings.len())));
     }
     match audit.optional_text("/auditLog/problem") {
-        Some(problem) => Err(Failure::new(format!("the audit log was tampered with: {problem}"))),
+        Some(problem) => Err(Failure::new(format!("the audit log is not as it should be: {problem}"))),
         None => Ok(()),
     }
 }

@@ -176,7 +176,7 @@ fn the_account_survives_dying_at_every_place(on: On, rail: BankRail) {
                 world.simulator.fault(&rail.operation("create"), "error_before", 30, 0);
             }
             round(&mut world, &load, |world| {
-                let ended = world.server.wait_end(Duration::from_secs(40));
+                let ended = world.server.wait_end(Duration::from_secs(120));
                 assert!(!ended.success(), "{failpoint}: ended as if nothing had happened");
             });
             deaths += 1;
@@ -291,7 +291,7 @@ fn another_server_takes_over() {
         let json = [("content-type", "application/json")];
         let sent = world.desk.client().try_send("POST", TRANSFERS, &json, body.to_string().as_bytes());
         assert!(sent.is_err(), "{place}: the server died in the midst of it");
-        world.server.wait_end(Duration::from_secs(10));
+        world.server.wait_end(Duration::from_secs(120));
         // The caller turns to the other server, which knows of it already.
         let told = there.transfer(&body).data(200);
         assert_eq!(told["replayed"], true, "{place}");
@@ -314,7 +314,7 @@ fn resolved_with_production_settings(on: On, rail: BankRail) {
     let json = [("content-type", "application/json")];
     let sent = world.desk.client().try_send("POST", TRANSFERS, &json, body.to_string().as_bytes());
     assert!(sent.is_err(), "the server died in the midst of it");
-    world.server.wait_end(Duration::from_secs(10));
+    world.server.wait_end(Duration::from_secs(120));
     world.serve_again(BankStore::serve_plainly);
     let restarted = Instant::now();
     let pending = world.desk.listed("transactions?status=pending");

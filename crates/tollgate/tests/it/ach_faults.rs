@@ -14,7 +14,7 @@ use crate::support::{
 };
 
 /// The deadline of [`BankStore::serve`], and what a busy machine adds to it.
-const ANSWERED_WITHIN: Duration = Duration::from_millis(1_500 + 10_000);
+const ANSWERED_WITHIN: Duration = Duration::from_millis(1_500 + 25_000);
 
 /// Every mishap, and whether the provider has the transfer when it has struck every try.
 const MISHAPS: [(&str, bool); 10] = [

@@ -245,7 +245,7 @@ fn kills_in_the_midst_of_payments_lose_and_double_nothing(kind: StoreKind) {
     });
     let stormed = began.elapsed();
     let told = told.into_inner().unwrap();
-    let audit = wait_agreement(shop, simulator, Duration::from_secs(60));
+    let audit = wait_agreement(shop, simulator, Duration::from_secs(120));
     println!(
         "{KILLS} kills in {stormed:?}: {} payments told of, {} recorded, {} charged, {} calls unanswered; settled after {:?}",
         told.statuses.len(),

@@ -51,7 +51,7 @@ fn every_fault_at_every_step_charges_once_at_most(kind: StoreKind) {
                     println!("{:?} {cell}", began.elapsed());
                 }
                 let audited = catch_unwind(AssertUnwindSafe(|| {
-                    wait_agreement(&stage.shop, &stage.simulator, Duration::from_secs(20))
+                    wait_agreement(&stage.shop, &stage.simulator, Duration::from_secs(120))
                 }));
                 if audited.is_err() {
                     failed.lock().unwrap().push("the audit of a stage".to_owned());

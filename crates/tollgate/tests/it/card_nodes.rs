@@ -240,7 +240,7 @@ fn one_node_finishes_what_the_other_began() {
     simulator.clear_faults();
     nodes.at_b.wait_status(&card.reference, "succeeded");
     assert_eq!(simulator.truth(&card.reference).charged, 1);
-    let audit = wait_agreement(&nodes.at_b, simulator, Duration::from_secs(30));
+    let audit = wait_agreement(&nodes.at_b, simulator, Duration::from_secs(120));
     assert_eq!((audit.payments, audit.charged), (2, 1), "{audit:?}");
     assert_eq!(nodes.at_b.listed("payments?status=withdrawn").len(), 1);
     assert_eq!(nodes.b.client("").get("/readyz").status, 200);

@@ -26,7 +26,7 @@ fn url(receiver: &Receiver) -> String {
 #[track_caller]
 fn wait_for(receiver: &Receiver, kind: &str) -> Parcel {
     let mut found = None;
-    wait_until(kind, Duration::from_secs(40), || {
+    wait_until(kind, Duration::from_secs(120), || {
         found = receiver.parcels().into_iter().find(|parcel| parcel.kind() == kind);
         found.is_some()
     });

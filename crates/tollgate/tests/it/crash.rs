@@ -115,7 +115,7 @@ fn read(mut client: Client, quotes: &AtomicU64) {
 /// several moments counts only if the version stood still meanwhile.
 fn survey(server: &Server, tenant: &Tenant, key: &str) -> Found {
     let mut admin = server.admin();
-    let deadline = Instant::now() + Duration::from_secs(5);
+    let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let (version, document) = in_force(&mut admin, tenant);
         let history = tenant.history(&mut admin);
@@ -158,7 +158,7 @@ fn kill_again_and_again(start: impl Fn() -> Start) {
             thread::sleep(pause);
             server.signal("KILL");
         });
-        server.wait_end(Duration::from_secs(5));
+        server.wait_end(Duration::from_secs(120));
         server = start().run();
         let found = survey(&server, &tenant, &key);
         let mut ledger = ledger.lock().unwrap();

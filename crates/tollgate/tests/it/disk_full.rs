@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{FIRST_MARKER, Server, Start, Tenant, marked_document, skipped, wait_until};
 
-const SOON: Duration = Duration::from_secs(15);
+const SOON: Duration = Duration::from_secs(120);
 /// Room for a commit of a page or ten, and for no more.
 const ROOM: u64 = 100 * 1024;
 

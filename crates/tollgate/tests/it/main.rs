@@ -40,6 +40,7 @@ mod card_resolver;
 mod card_webhooks;
 mod cards;
 mod cli;
+mod clocks;
 mod configuration;
 mod connections;
 mod crash;

@@ -2,6 +2,7 @@
 
 mod connect;
 mod registration;
+mod versions;
 
 use serde_json::{Value, json};
 

@@ -56,7 +56,7 @@ fn a_stranger_pays_within_a_minute() {
     walk.step("pay on the provider's page, by its form", |_| pay(&field("checkoutUrl")));
     walk.step("read its outcome", |walk| {
         let command = block("Your first payment", "sh", 1).replace("pay_…", &reference);
-        wait_until("the payment has succeeded", Duration::from_secs(20), || {
+        wait_until("the payment has succeeded", Duration::from_secs(120), || {
             walk.paste(&command).contains("\"status\":\"succeeded\"")
         });
     });
@@ -178,7 +178,7 @@ impl Walk {
         let log = File::create(self.folder.join("log.txt")).unwrap();
         self.sandbox = Some(shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap());
         let address: SocketAddr = self.address.parse().unwrap();
-        wait_until("the sandbox is ready", Duration::from_secs(30), || {
+        wait_until("the sandbox is ready", Duration::from_secs(120), || {
             let answer = Client::new(address, "").try_send("GET", "/readyz", &[], b"");
             answer.is_ok_and(|answer| answer.status == 200)
         });

@@ -138,7 +138,7 @@ fn rotate(start: impl Fn() -> Start) {
             thread::sleep(pause);
             server.signal("KILL");
         });
-        server.wait_end(Duration::from_secs(5));
+        server.wait_end(Duration::from_secs(120));
         server = both().run();
         quoted_marker(&mut server.client(&key));
     }

@@ -206,7 +206,7 @@ fn a_transfer_goes_to_the_bank_that_can_be_reached() {
     let lines = story["timeline"].as_array().unwrap().iter().filter(|line| line["kind"] == "route");
     let told: Vec<_> = lines.map(|line| (&line["detail"]["provider"], &line["detail"]["outcome"])).collect();
     assert_eq!(told, [(&json!("ach_provider_a"), &json!("unavailable"))]);
-    wait_until("the bank has it", Duration::from_secs(10), || {
+    wait_until("the bank has it", Duration::from_secs(120), || {
         world.simulator.accepted_as(reference).len() == 1
     });
     let again = world.desk.transfer(&body).data(200);

@@ -213,7 +213,7 @@ fn the_sandbox_logs_a_line_for_every_call_webhook_and_change() {
         "transaction.succeeded: ",
         "webhook from card_provider_a: ",
     ] {
-        wait_until(line, std::time::Duration::from_secs(20), || server.log().contains(line));
+        wait_until(line, std::time::Duration::from_secs(120), || server.log().contains(line));
     }
 }
 
@@ -235,9 +235,9 @@ fn a_start_that_was_cut_off_is_finished_by_the_next() {
 fn a_second_server_on_the_same_data_is_refused_with_a_reason() {
     let first = Start::sandbox().run();
     let mut second = Start::sandbox().within(&first.data_dir).spawn();
-    assert!(!second.wait_end(std::time::Duration::from_secs(20)).success());
+    assert!(!second.wait_end(std::time::Duration::from_secs(120)).success());
     assert!(second.log().contains("in use by another process"), "{}", second.log());
-    wait_until("the first still answers", std::time::Duration::from_secs(5), || {
+    wait_until("the first still answers", std::time::Duration::from_secs(120), || {
         first.client("").get("/readyz").status == 200
     });
 }
@@ -248,14 +248,14 @@ fn production_refuses_to_start_without_its_secrets_or_with_other_ones() {
         [("TOLLGATE_MASTER_KEY", "generate master-key"), ("TOLLGATE_ADMIN_TOKEN", "generate admin-token")]
     {
         let mut server = Start::serve().without(missing).spawn();
-        assert!(!server.wait_end(std::time::Duration::from_secs(20)).success());
+        assert!(!server.wait_end(std::time::Duration::from_secs(120)).success());
         assert!(server.log().contains(words), "{}", server.log());
     }
     let mut first = Start::serve().run();
     assert!(first.terminate().success());
     let other_key = "another master key, which never sealed anything here";
     let mut second = Start::serve().with("TOLLGATE_MASTER_KEY", other_key).within(&first.data_dir).spawn();
-    assert!(!second.wait_end(std::time::Duration::from_secs(20)).success());
+    assert!(!second.wait_end(std::time::Duration::from_secs(120)).success());
     assert!(
         second.log().contains("start with the master key this database was created with"),
         "{}",
@@ -295,7 +295,7 @@ fn settings_that_contradict_each_other_are_refused_at_start() {
     ] {
         let start = settings.iter().fold(Start::serve(), |start, (name, value)| start.with(name, value));
         let mut server = start.spawn();
-        assert!(!server.wait_end(std::time::Duration::from_secs(20)).success(), "{settings:?}");
+        assert!(!server.wait_end(std::time::Duration::from_secs(120)).success(), "{settings:?}");
         assert!(server.log().contains(said), "{settings:?}: {}", server.log());
     }
 }

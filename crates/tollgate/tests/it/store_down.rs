@@ -1,19 +1,19 @@
 //! The database is away: quotes go on, changes are refused in time, and everything recovers by itself.
 
 use std::{
-    thread,
+    fs, thread,
     time::{Duration, Instant},
 };
 
 use crate::support::{
-    Answer, Database, FIRST_MARKER, Proxy, QUOTE, Server, Start, Tenant, Weather, marked_document, quote,
-    quoted_marker, wait_until,
+    Answer, Database, FIRST_MARKER, Flow, Proxy, QUOTE, Server, Start, StoreKind, Tenant, WAIT_TIMEOUT,
+    Weather, Wire, World, marked_document, quote, quoted_marker, wait_until,
 };
 
 /// How long a caller may be kept waiting for the news that the database is away.
 const BOUND: Duration = Duration::from_secs(35);
 /// How long recovery may take once the database is back.
-const RECOVERY: Duration = Duration::from_secs(15);
+const RECOVERY: Duration = Duration::from_secs(120);
 
 fn timed(what: &str, send: impl FnOnce() -> Answer) -> Answer {
     let started = Instant::now();
@@ -170,4 +170,31 @@ fn a_server_whose_sqlite_file_is_locked_goes_on_quoting_and_recovers() {
     assert_eq!(data["platformFeeMinor"], (FIRST_MARKER + 1).to_string());
     assert_eq!(tenant.history(&mut server.admin()), [1, 2].into(), "the refused change left no version");
     check_log(&server);
+}
+
+/// The file goes on to take writes where its folder is gone, and all of them would be lost at the next start.
+#[test]
+fn a_server_whose_sqlite_folder_is_deleted_takes_no_payments() {
+    let world = World::start(StoreKind::Sqlite);
+    world.shop.prepare(Flow::Component, Wire::Stripe);
+    let folder = world.server.data_dir.clone();
+    assert!(folder.join("tollgate.db").exists());
+    fs::remove_dir_all(&folder).unwrap();
+    let deleted = Instant::now();
+    wait_until("the server is not ready", WAIT_TIMEOUT, || {
+        world.server.client("").get("/readyz").status == 503
+    });
+    let noticed = deleted.elapsed();
+    let mut refused = world.shop.try_prepare(Flow::Component, Wire::Stripe);
+    wait_until("payments are refused", WAIT_TIMEOUT, || {
+        refused = world.shop.try_prepare(Flow::Component, Wire::Stripe);
+        refused.status == 503
+    });
+    println!("not ready after {noticed:?}, and no payments after {:?}", deleted.elapsed());
+    check_unavailable(&refused);
+    for flow in [Flow::Hosted, Flow::Component] {
+        check_unavailable(&world.shop.try_prepare(flow, Wire::Stripe));
+    }
+    check_unavailable(&world.server.client("").get("/readyz"));
+    world.server.client("").get("/healthz").data(200);
 }

@@ -154,7 +154,7 @@ fn every_answer_has_a_request_id_of_its_own_and_the_callers_is_logged() {
         last = answer.headers["request-id"].clone();
         assert!(ids.insert(last.clone()), "{last} came twice");
     }
-    crate::support::wait_until("the request is logged", std::time::Duration::from_secs(5), || {
+    crate::support::wait_until("the request is logged", std::time::Duration::from_secs(120), || {
         server.log().lines().any(|line| line.contains(&last) && line.contains("callers-own-7"))
     });
 }

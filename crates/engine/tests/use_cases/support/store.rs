@@ -375,7 +375,7 @@ through! {
 
 through! {
     AuditLogStore {
-        StoreWrite key_audit_log(key: &Digester, first: &NewAuditEntry) -> bool;
+        StoreWrite key_audit_log(key: &Digester, at: Timestamp) -> bool;
         StoreRead audit_head() -> AuditHead;
         StoreWrite add_audit_entries(entries: &[NewAuditEntry]) -> ();
         StoreRead audit_log(

@@ -3,7 +3,7 @@
 use serde_json::json;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::Channel;
-use tollgate_domain::ach::{BankAccountType, TransferRail};
+use tollgate_domain::ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose, TransferRail};
 use tollgate_domain::tenant::Mode;
 use tollgate_engine::ports::{Adapters as _, CheckSubject, NewWebhook};
 use tollgate_simulator::Wire;
@@ -28,11 +28,28 @@ async fn record() -> Recording {
     entry["funding"]["companyName"] = json!("Acme");
     let provider = provider(&entry);
     send(&recorded, &provider).await;
+    recipients(&recorded, &provider).await;
     cancel(&recorded, &provider).await;
+    wait(&recorded, &provider).await;
     check(&recorded, &provider).await;
     other_routes(&recorded).await;
-    let kinds = ["ach_transfer.updated", "real_time_payments_transfer.updated", "fednow_transfer.created"];
-    recorded.finish(&kinds).await
+    recorded.finish(&[]).await
+}
+
+/// People and companies, wages and bills, on every channel.
+pub(super) fn every_recipient() -> impl Iterator<Item = TransferOrder> {
+    let purposes = [None].into_iter().chain(TransferPurpose::ALL.map(Some));
+    let terms = RecipientKind::ALL
+        .into_iter()
+        .flat_map(move |kind| purposes.clone().map(move |purpose| (kind, purpose)));
+    terms.flat_map(|(recipient_kind, purpose)| {
+        CHANNELS.map(|channel| TransferOrder {
+            recipient_kind,
+            purpose,
+            statement_descriptor: Some("ACME FEES".to_owned()),
+            ..order(channel)
+        })
+    })
 }
 
 /// The least and the most that can be in an order, on every rail.
@@ -94,6 +111,49 @@ async fn cancel(recorded: &Recorded, provider: &Provider) {
     }
 }
 
+/// People and companies, wages and bills, on every rail.
+async fn recipients(recorded: &Recorded, provider: &Provider) {
+    let bank_transfers = recorded.world.providers.capabilities(Adapter::Increase).transfers.unwrap();
+    for order in every_recipient() {
+        bank_transfers.send(provider, &order, &bank()).await.outcome.unwrap();
+    }
+}
+
+/// Transfers that wait for somebody, and those whose receiving bank takes its time or says no.
+async fn wait(recorded: &Recorded, provider: &Provider) {
+    let bank_transfers = recorded.world.providers.capabilities(Adapter::Increase).transfers.unwrap();
+    let (ach, rtp, fednow) = (
+        ("ach_transfers", Channel::StandardAch, None),
+        ("real_time_payments_transfers", Channel::Instant, Some(TransferRail::RealTimePayments)),
+        ("fednow_transfers", Channel::Instant, Some(TransferRail::FedNow)),
+    );
+    for ((kind, channel, rail), steps) in [
+        (ach, &["review", "release"][..]),
+        (ach, &["require_attention", "release"]),
+        (ach, &["require_confirmation", "release"]),
+        (rtp, &["review", "release"]),
+        (rtp, &["require_attention", "release"]),
+        (rtp, &["submit", "complete"]),
+        (rtp, &["submit", "refuse"]),
+        (fednow, &["review", "release"]),
+        (fednow, &["require_attention", "release"]),
+        (fednow, &["submit", "complete"]),
+        (fednow, &["submit", "refuse"]),
+    ] {
+        let mut order = order(channel);
+        order.rail = rail;
+        let id = bank_transfers.send(provider, &order, &bank()).await.outcome.unwrap().transfer;
+        for step in steps {
+            let (step, body) = match *step {
+                "refuse" => ("complete", json!({ "reject_reason_code": "account_closed" })),
+                step => (step, json!({})),
+            };
+            recorded.drive(&format!("{kind}/{id}/{step}"), body).await;
+            bank_transfers.read(provider, &id).await.outcome.unwrap();
+        }
+    }
+}
+
 async fn check(recorded: &Recorded, provider: &Provider) {
     let checks = recorded.world.providers.capabilities(Adapter::Increase).checks.unwrap();
     let subject = CheckSubject { provider, webhook_url: URL, mode: Some(Mode::Test), currencies: &[] };
@@ -123,6 +183,7 @@ async fn other_routes(recorded: &Recorded) {
                 _ => "",
             };
             recorded.done("POST", &path, body).await;
+            recorded.done("GET", &format!("/ach_transfers/{}", made["id"].as_str().unwrap()), "").await;
         }
     }
     let create = json!({

@@ -8,6 +8,7 @@ use tollgate_engine::ports::{Adapters as _, CheckSubject};
 use tollgate_simulator::Wire;
 use tollgate_vault::Secret;
 
+use super::increase::every_recipient;
 use super::recording::{Recorded, Recording};
 use super::{assert_faultless, planted};
 use crate::increase_support::{CHANNELS, NO_BANK, bank, bank_at, order, order_over};
@@ -22,7 +23,8 @@ async fn record() -> Recording {
     let pair = data_encoding::BASE64.encode(format!("organization_simulator:{API_KEY}").as_bytes());
     let basic = format!("Basic {pair}");
     let recorded = Recorded::start(Adapter::ModernTreasury, Wire::ModernTreasury, &basic, WEBHOOK_KEY).await;
-    let provider = provider_at(&format!("{}/modern_treasury", recorded.world.origin));
+    let mut provider = provider_at(&format!("{}/modern_treasury", recorded.world.origin));
+    provider.options.forward_metadata = ["invoiceId", "seats"].map(str::to_owned).into();
     send(&recorded, &provider).await;
     ends(&recorded, &provider).await;
     let checks = recorded.world.providers.capabilities(Adapter::ModernTreasury).checks.unwrap();
@@ -51,6 +53,11 @@ async fn send(recorded: &Recorded, provider: &Provider) {
         }
         bank_transfers.send(provider, &order(channel), &bank_at(NO_BANK)).await.outcome.unwrap_err();
     }
+    for mut order in every_recipient() {
+        order.metadata = r#"{"invoiceId":"A & 7","seats":2,"note":"for us alone"}"#.to_owned();
+        bank_transfers.send(provider, &order, &bank()).await.outcome.unwrap();
+    }
+    bank_transfers.instant_capability(provider).await.outcome.unwrap();
     bank_transfers.instant_rail(provider, &Secret::new("110000000")).await.outcome.unwrap();
     bank_transfers.can_access_account(provider).await.outcome.unwrap();
 }
@@ -62,6 +69,7 @@ async fn ends(recorded: &Recorded, provider: &Provider) {
         &["send", "acknowledge", "complete", "correct"][..],
         &["send", "return"],
         &["complete", "return"],
+        &["complete", "unreconcile", "complete"],
         &["fail"],
         &["require_approval", "release", "complete"],
         &["require_approval", "deny"],

@@ -9,17 +9,20 @@ use super::recording::Recording;
 enum Side {
     Request,
     Answer,
+    Webhook,
 }
 
-/// A change of what was sent or answered, the field that has to be named, and a part of what has to be said of it.
+/// A change of what was sent, answered or delivered, the field that has to be named, and a part of what has to be said of it.
 type Plant = (Side, fn(&mut Value), &'static str, &'static str);
 
-/// An exchange, and the changes of it.
+/// An exchange and a webhook, and the changes of them.
 pub(super) struct Plants {
     method: &'static str,
     path: &'static str,
     operation: &'static str,
     has_form: bool,
+    /// A part of the webhook's body, and its kind.
+    webhook: (&'static str, &'static str),
     changes: &'static [Plant],
 }
 
@@ -27,8 +30,10 @@ impl Plants {
     /// Adds a copy of the exchange with each of the changes.
     pub(super) fn plant(&self, recording: &Recording) {
         let exchange = recording.first(self.method, self.path);
+        let webhook = recording.first_webhook(self.webhook.0);
         for (number, (side, plant, field, _)) in self.changes.iter().enumerate() {
             let place = side.place();
+            let exchange = if matches!(side, Side::Webhook) { &webhook } else { &exchange };
             let text = exchange[place].as_str().unwrap();
             let is_form = self.has_form && place == "body";
             let mut value = if is_form { json!(text) } else { serde_json::from_str(text).unwrap() };
@@ -47,7 +52,8 @@ impl Plants {
         for (number, (side, _, field, problem)) in self.changes.iter().enumerate() {
             let is_found = |fault: &Value| {
                 fault["plant"] == number
-                    && fault["call"] == self.operation
+                    && fault["call"]
+                        == if matches!(side, Side::Webhook) { self.webhook.1 } else { self.operation }
                     && fault["side"] == side.name()
                     && fault["field"] == *field
                     && fault["problem"].as_str().unwrap().contains(problem)
@@ -62,6 +68,7 @@ impl Side {
         match self {
             Self::Request => "body",
             Self::Answer => "answer",
+            Self::Webhook => "webhook",
         }
     }
 
@@ -69,6 +76,7 @@ impl Side {
         match self {
             Self::Request => "request",
             Self::Answer => "answer",
+            Self::Webhook => "webhook",
         }
     }
 }
@@ -91,6 +99,7 @@ pub(super) const STRIPE: Plants = Plants {
     path: "/v1/payment_intents",
     operation: "payment_intents.create",
     has_form: true,
+    webhook: ("\"payment_intent.succeeded\"", "payment_intent.succeeded"),
     changes: &[
         (Side::Request, |form| swap(form, "receipt_email=", "receipt_mail="), "receipt_mail", "unknown"),
         (
@@ -106,6 +115,14 @@ pub(super) const STRIPE: Plants = Plants {
         (Side::Answer, |intent| intent["paid"] = json!(true), "paid", "unknown"),
         (Side::Answer, |intent| intent["status"] = json!("done"), "status", "done"),
         (Side::Answer, |intent| remove(intent, "livemode"), "livemode", "missing"),
+        (
+            Side::Webhook,
+            |event| event["data"]["object"]["status"] = json!("done"),
+            "data.object.status",
+            "done",
+        ),
+        (Side::Webhook, |event| event["data"]["object"]["paid"] = json!(true), "data.object.paid", "unknown"),
+        (Side::Webhook, |event| remove(event, "livemode"), "livemode", "missing"),
     ],
 };
 
@@ -114,6 +131,7 @@ pub(super) const SQUARE: Plants = Plants {
     path: "/v2/payments",
     operation: "payments.create",
     has_form: false,
+    webhook: ("\"dispute.created\"", "dispute.created"),
     changes: &[
         (Side::Request, |body| body["notes"] = body["note"].take(), "notes", "unknown"),
         (Side::Request, |body| body["amount_money"]["amount"] = json!("2000"), "amount_money.amount", "2000"),
@@ -125,6 +143,12 @@ pub(super) const SQUARE: Plants = Plants {
         ),
         (Side::Request, |body| remove(body, "source_id"), "source_id", "missing"),
         (Side::Answer, |body| body["payment"]["paid"] = json!(true), "payment.paid", "unknown"),
+        (
+            Side::Webhook,
+            |event| event["data"]["object"]["dispute"] = event["data"]["object"]["object"].take(),
+            "data.object.dispute",
+            "unknown",
+        ),
     ],
 };
 
@@ -133,6 +157,7 @@ pub(super) const INCREASE: Plants = Plants {
     path: "/ach_transfers",
     operation: "ach_transfers.create",
     has_form: false,
+    webhook: ("\"ach_transfer.updated\"", "ach_transfer.updated"),
     changes: &[
         (Side::Request, |body| body["individual"] = json!("Ada"), "individual", "unknown"),
         (Side::Request, |body| body["funding"] = json!("purse"), "funding", "purse"),
@@ -140,6 +165,8 @@ pub(super) const INCREASE: Plants = Plants {
         (Side::Request, |body| remove(body, "account_id"), "account_id", "missing"),
         (Side::Answer, |body| body["state"] = json!("sent"), "state", "unknown"),
         (Side::Answer, |body| body["status"] = json!("gone"), "status", "gone"),
+        (Side::Webhook, |event| event["status"] = json!("sent"), "status", "unknown"),
+        (Side::Webhook, |event| remove(event, "created_at"), "created_at", "missing"),
     ],
 };
 
@@ -148,6 +175,7 @@ pub(super) const MODERN_TREASURY: Plants = Plants {
     path: "/api/payment_orders",
     operation: "payment_orders.create",
     has_form: false,
+    webhook: ("\"completed\"", "payment_order completed"),
     changes: &[
         (
             Side::Request,
@@ -159,5 +187,7 @@ pub(super) const MODERN_TREASURY: Plants = Plants {
         (Side::Request, |body| body["amount"] = json!("2000"), "amount", "2000"),
         (Side::Request, |body| remove(body, "type"), "type", "missing"),
         (Side::Answer, |body| body["state"] = json!("sent"), "state", "unknown"),
+        (Side::Webhook, |event| event["data"]["status"] = json!("done"), "status", "done"),
+        (Side::Webhook, |event| event["data"]["state"] = json!("done"), "state", "unknown"),
     ],
 };

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -12,10 +13,13 @@ use http::{HeaderMap, header};
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
-use tollgate_simulator::Wire;
+use tollgate_simulator::{Config, Wire};
 
 use crate::conformance::Inbox;
 use crate::support::{self, Reply, World, quick, send};
+
+/// Webhooks that have not come for so long do not come.
+const QUIET: Duration = Duration::from_millis(700);
 
 /// A simulator that records all exchanges of one provider's API.
 pub(super) struct Recorded {
@@ -47,6 +51,13 @@ impl Recording {
         let lines = self.0.lock().unwrap();
         let fits = |line: &&Value| line["method"] == method && line["path"] == path;
         lines.iter().find(fits).unwrap_or_else(|| panic!("{method} {path} was not recorded")).clone()
+    }
+
+    /// The first webhook with this in its body.
+    pub(super) fn first_webhook(&self, text: &str) -> Value {
+        let lines = self.0.lock().unwrap();
+        let has = |line: &&Value| line["webhook"].as_str().is_some_and(|body| body.contains(text));
+        lines.iter().find(has).unwrap_or_else(|| panic!("no webhook with {text} was recorded")).clone()
     }
 }
 
@@ -96,7 +107,9 @@ impl Recorded {
         let recording = Recording::default();
         let state = (format!("/{}", wire.name()), recording.clone());
         let layered = move |router: Router| router.layer(middleware::from_fn_with_state(state, record));
-        let world = support::start_layered(quick(), layered).await;
+        // Refunds wait until they are driven, so that they can come to nothing, too.
+        let config = Config { square_refunds_settle: false, square_listed_after_ms: 0, ..Config::default() };
+        let world = support::start_configured(quick(), config, layered).await;
         let inbox = Inbox::open(&world.simulator, wire, webhook_secret).await;
         Self { world, adapter, authorization: authorization.to_owned(), recording, inbox }
     }
@@ -125,13 +138,24 @@ impl Recorded {
         self.world.control("POST", &format!("{}/{path}", self.adapter.as_str()), body).await
     }
 
-    /// Everything so far, with the webhooks once the last of these kinds has come.
+    /// Everything so far, with the webhooks once some of these kinds and of those that the adapter needs have come, and no
+    /// more come.
     pub(super) async fn finish(self, kinds: &[&str]) -> Recording {
+        let needed = super::needed_events(self.adapter);
+        let kinds: Vec<&str> = needed.iter().map(String::as_str).chain(kinds.iter().copied()).collect();
         let has = |body: &[u8], kind: &str| String::from_utf8_lossy(body).contains(&format!("\"{kind}\""));
-        let received = self
-            .inbox
-            .until(|all| kinds.iter().all(|kind| all.iter().any(|(_, body)| has(body, kind))))
-            .await;
+        let mut received = Vec::new();
+        loop {
+            let before = received.len();
+            received = self
+                .inbox
+                .until(|all| kinds.iter().all(|kind| all.iter().any(|(_, body)| has(body, kind))))
+                .await;
+            if received.len() == before {
+                break;
+            }
+            tokio::time::sleep(QUIET).await;
+        }
         for (_, body) in received {
             self.recording.push(json!({ "webhook": String::from_utf8_lossy(&body) }));
         }

@@ -4,6 +4,7 @@ use serde_json::json;
 use tollgate_configuration::Adapter;
 use tollgate_domain::Flow;
 use tollgate_domain::hold::HoldActionKind::{Capture, Void};
+use tollgate_domain::refund::{Refund, RefundReason};
 use tollgate_domain::tenant::Mode;
 use tollgate_engine::ports::{Adapters as _, Charge, CheckSubject, NewWebhook, Subject};
 use tollgate_simulator::Wire;
@@ -16,6 +17,8 @@ use crate::support::{SQUARE_KEY, charge, hold_action, manual_order, now, order, 
 
 const GOOD: &str = "4111111111111111";
 const OK: &str = "cnon:card-nonce-ok";
+/// As many as a list of the provider holds.
+const PAGE: usize = 100;
 const URL: &str = "https://pay.example.test/webhooks/v1/env/card_provider_b";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -30,9 +33,11 @@ async fn record() -> Recording {
     links(&recorded).await;
     hold(&recorded).await;
     give_back_and_dispute(&recorded).await;
+    refunds_that_come_to_nothing(&recorded).await;
     check(&recorded).await;
     other_routes(&recorded).await;
-    recorded.finish(&["dispute.created", "dispute.state.updated", "refund.updated"]).await
+    disputes_and_payments_in_pages(&recorded).await;
+    recorded.finish(&[]).await
 }
 
 async fn charges(recorded: &Recorded) {
@@ -100,6 +105,7 @@ async fn give_back_and_dispute(recorded: &Recorded) {
     let order = order(Flow::PaymentComponent);
     let paid = cards.charge(&world.square, &order, &charge(1, OK)).await.outcome.unwrap().payment.unwrap();
     let made = cards.refund(&world.square, &order, &paid, &refund(1, 500, 15)).await.outcome.unwrap();
+    recorded.drive(&format!("refunds/{}/complete", made.id), json!({})).await;
     recorded.done("GET", &format!("/v2/refunds/{}", made.id), "").await;
     recorded.drive(&format!("payments/{paid}/refund"), json!({ "amount": 100, "reason": "Dashboard" })).await;
     cards.refund(&world.square, &order, &paid, &refund(2, 9_000, 0)).await.outcome.unwrap_err();
@@ -117,10 +123,53 @@ async fn give_back_and_dispute(recorded: &Recorded) {
         let id = ["id", "dispute_id"].into_iter().find_map(|name| opened[name].as_str()).unwrap().to_owned();
         cards.dispute(&world.square, &paid, Some(&id)).await.outcome.unwrap();
         recorded.drive(&format!("disputes/{id}/review"), json!({})).await;
+        cards.dispute(&world.square, &paid, Some(&id)).await.outcome.unwrap();
         recorded.drive(&format!("disputes/{id}/close"), json!({ "status": status })).await;
         cards.dispute(&world.square, &paid, Some(&id)).await.outcome.unwrap();
         recorded.done("GET", &format!("/v2/disputes/{id}"), "").await;
     }
+}
+
+/// A refund that the buyer's bank does not take, or that comes back.
+async fn refunds_that_come_to_nothing(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.square_cards());
+    let order = order(Flow::PaymentComponent);
+    let paid = cards.charge(&world.square, &order, &charge(1, OK)).await.outcome.unwrap().payment.unwrap();
+    for (number, (reason, end)) in
+        (20..).zip(RefundReason::ALL.into_iter().zip(["reject", "fail"].into_iter().cycle()))
+    {
+        let mut asked: Refund = refund(number, 500, 0);
+        asked.terms.reason = Some(reason);
+        let made = cards.refund(&world.square, &order, &paid, &asked).await.outcome.unwrap();
+        recorded.drive(&format!("refunds/{}/{end}", made.id), json!({})).await;
+        cards.read(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
+    }
+}
+
+/// More of both than a page holds, and disputes in every state in which they can be listed.
+async fn disputes_and_payments_in_pages(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.square_cards());
+    let mut last = None;
+    let from = now();
+    for _ in 0..=PAGE {
+        let order = order(Flow::PaymentComponent);
+        let paid = cards.charge(&world.square, &order, &charge(1, OK)).await.outcome.unwrap();
+        recorded.drive(&format!("payments/{}/dispute", paid.payment.unwrap()), json!({})).await;
+        last = Some(order);
+    }
+    let found = cards.find_charge(&world.square, &last.unwrap(), from, now()).await.outcome.unwrap();
+    assert!(found.is_some(), "the payment on the second page");
+    let lists = cards.dispute_lists().unwrap();
+    let (mut next, mut pages, mut disputes) = (None::<String>, 0, 0);
+    loop {
+        let page = lists.list_disputes(&world.square, next.as_deref()).await.outcome.unwrap();
+        (next, pages, disputes) = (page.next, pages + 1, disputes + page.disputes.len());
+        if next.is_none() {
+            break;
+        }
+    }
+    // One page for each state, and one more for that with more than a page of them.
+    assert!(pages == 9 && disputes > PAGE, "{pages} pages, {disputes} disputes");
 }
 
 async fn check(recorded: &Recorded) {

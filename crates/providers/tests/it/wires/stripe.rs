@@ -2,20 +2,30 @@
 
 use serde_json::json;
 use tollgate_configuration::{Adapter, Provider};
-use tollgate_domain::Flow;
+use tollgate_domain::card::CardOrder;
+use tollgate_domain::fee::FeeEntry;
 use tollgate_domain::hold::HoldActionKind::{Capture, Void};
+use tollgate_domain::refund::{Refund, RefundReason};
 use tollgate_domain::tenant::Mode;
-use tollgate_engine::ports::{Adapters as _, CheckSubject, NewWebhook, Subject};
+use tollgate_domain::{Currency, Flow, Principal};
+use tollgate_engine::ports::{Adapters as _, CheckSubject, NewWebhook, Preparing, Subject};
 use tollgate_simulator::Wire;
 use tollgate_vault::Secret;
 
 use super::recording::{Recorded, Recording};
 use super::{assert_faultless, planted};
 use crate::offered::Offered as _;
-use crate::support::{STRIPE_SECRET, hold_action, manual_order, order, refund, stripe_with};
+use crate::support::{STRIPE_SECRET, hold_action, manual_order, order, refund, send, stripe_with};
 
 const GOOD: &str = "4242424242424242";
 const DECLINED: &str = "4000000000000002";
+/// As many as a list of the provider holds.
+const PAGE: usize = 100;
+/// In each of them something can be paid with more than a card.
+const CURRENCIES: [&str; 20] = [
+    "AUD", "BRL", "CAD", "CHF", "CNY", "CZK", "DKK", "EUR", "GBP", "HKD", "JPY", "MXN", "MYR", "NOK", "NZD",
+    "PLN", "SEK", "SGD", "USD", "THB",
+];
 const URL: &str = "https://pay.example.test/webhooks/v1/env/card_provider_a";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -27,11 +37,14 @@ async fn record() -> Recording {
     let recorded =
         Recorded::start(Adapter::Stripe, Wire::Stripe, "Bearer sk_test_simulator", STRIPE_SECRET).await;
     prepare_and_withdraw(&recorded).await;
+    every_method(&recorded).await;
     pay(&recorded).await;
+    pay_elsewhere(&recorded).await;
     hold(&recorded).await;
     give_back(&recorded).await;
     dispute(&recorded).await;
     check(&recorded).await;
+    withdraw_what_was_not_answered(&recorded).await;
     other_routes(&recorded).await;
     thin_events(&recorded).await;
     recorded.finish(&["v1.payment_intent.succeeded", "v2.core.event_destination.ping"]).await
@@ -44,15 +57,17 @@ fn options(recorded: &Recorded, options: &serde_json::Value) -> Provider {
 /// The least and the most that can be in an order, on the platform and on a connected account.
 async fn prepare_and_withdraw(recorded: &Recorded) {
     let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
-    let most = options(
+    let mut most = options(
         recorded,
         &json!({ "paymentMethods": ["card", "link", "klarna"], "receiptEmail": true,
             "statementDescriptorSuffix": "TICKETS", "account": "acct_1SimulatedShop" }),
     );
+    most.options.forward_metadata = ["orderId", "seats"].map(str::to_owned).into();
     for flow in Flow::ALL {
         let mut bare = order(flow);
         (bare.description, bare.customer_email, bare.cancel_url) = (None, None, None);
-        for (order, provider) in [(order(flow), &most), (bare, &world.stripe), (manual_order(flow), &most)] {
+        let full = CardOrder { metadata: r#"{"orderId":"A & 1","seats":2}"#.to_owned(), ..order(flow) };
+        for (order, provider) in [(full, &most), (bare, &world.stripe), (manual_order(flow), &most)] {
             let prepared = cards.prepare(provider, &order).await.outcome.unwrap();
             cards.read(provider, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
             if flow == Flow::PaymentComponent {
@@ -62,6 +77,31 @@ async fn prepare_and_withdraw(recorded: &Recorded) {
         }
     }
     cards.can_access_account(&most, None).await.outcome.unwrap();
+}
+
+fn order_in(flow: Flow, currency: &str) -> CardOrder {
+    let fee = FeeEntry::default().assess(Principal::new(2_000).unwrap());
+    CardOrder { currency: Currency::parse(currency).unwrap(), fee, ..order(flow) }
+}
+
+/// Every payment method that can be configured, where a currency of it is paid in.
+async fn every_method(recorded: &Recorded) {
+    let cards = recorded.world.stripe_cards();
+    let all = Adapter::Stripe.payment_methods();
+    let names: Vec<_> = all.iter().map(|method| method.name).collect();
+    let provider = options(recorded, &json!({ "paymentMethods": names }));
+    let is_taken = |currency: &str| all.iter().any(|method| method.name != "card" && method.takes(currency));
+    let currencies: Vec<_> = CURRENCIES.into_iter().filter(|currency| is_taken(currency)).collect();
+    for method in all {
+        assert!(currencies.iter().any(|currency| method.takes(currency)), "no currency of {}", method.name);
+    }
+    for (flow, currency) in
+        Flow::ALL.into_iter().flat_map(|flow| currencies.iter().map(move |code| (flow, code)))
+    {
+        let order = order_in(flow, currency);
+        let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
+        cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+    }
 }
 
 /// Paid at once, after 3-D Secure, later, not at all.
@@ -95,6 +135,66 @@ async fn pay(recorded: &Recorded) {
             recorded.drive(&format!("payment_intents/{intent}/{step}"), json!({})).await;
             cards.read(&later, &order, Subject::Object(&intent)).await.outcome.unwrap();
         }
+    }
+}
+
+/// By bank debit and by voucher, on the page and in the component; and on the page in the buyer's own currency.
+async fn pay_elsewhere(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    for (method, currency) in [
+        ("sepa_debit", "EUR"),
+        ("bacs_debit", "GBP"),
+        ("au_becs_debit", "AUD"),
+        ("oxxo", "MXN"),
+        ("boleto", "BRL"),
+        ("konbini", "JPY"),
+        ("multibanco", "EUR"),
+    ] {
+        let provider = options(recorded, &json!({ "paymentMethods": ["card", method] }));
+        for (flow, end) in Flow::ALL.into_iter().flat_map(|flow| ["settle", "fail"].map(|end| (flow, end))) {
+            let order = order_in(flow, currency);
+            let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
+            let subject = Subject::Object(&prepared.object);
+            match &prepared.checkout_url {
+                Some(page) => {
+                    let headers = [("content-type", "application/x-www-form-urlencoded")];
+                    let paid = send("POST", page, &headers, format!("method={method}")).await.unwrap();
+                    assert_eq!(paid.status, 303, "{}", paid.text);
+                }
+                None => drop(world.confirm_with(&prepared.object, method).await.expect(200)),
+            }
+            let read = cards.read(&provider, &order, subject).await.outcome.unwrap();
+            // What the customer holds is not taken back.
+            cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+            let intent = read.payment.unwrap();
+            recorded.drive(&format!("payment_intents/{intent}/{end}"), json!({})).await;
+            cards.read(&provider, &order, subject).await.outcome.unwrap();
+        }
+    }
+    let order = order(Flow::HostedCheckout);
+    let page = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
+    let shown = json!({ "amount": 1_900, "currency": "eur" });
+    recorded.drive(&format!("checkout_sessions/{}/present", page.object), shown).await;
+    world.pay_page(page.checkout_url.as_ref().unwrap(), GOOD).await;
+    cards.read(&world.stripe, &order, Subject::Object(&page.object)).await.outcome.unwrap();
+}
+
+/// More than a page of others was made meanwhile.
+async fn withdraw_what_was_not_answered(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    for flow in Flow::ALL {
+        let lost = order(flow);
+        let made = cards.prepare(&world.stripe, &lost).await.outcome.unwrap().object;
+        for _ in 0..PAGE {
+            cards.prepare(&world.stripe, &order(flow)).await.outcome.unwrap();
+        }
+        let preparing: &dyn Preparing = match flow {
+            Flow::HostedCheckout => cards.hosted_checkout().unwrap(),
+            Flow::PaymentComponent => cards.in_browser(),
+        };
+        preparing.withdraw_unanswered(&world.stripe, &lost).await.outcome.unwrap();
+        let seen = cards.read(&world.stripe, &lost, Subject::Object(&made)).await.outcome.unwrap();
+        assert!(seen.provider_status.is_canceled(), "{seen:?}");
     }
 }
 
@@ -159,9 +259,21 @@ async fn give_back(recorded: &Recorded) {
         cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
         cards.identify(&world.stripe, &made.id).await.outcome.unwrap().unwrap();
     }
+    let intent = paid(recorded, "pm_card_visa").await;
+    for (number, reason) in (10..).zip(RefundReason::ALL) {
+        let mut made: Refund = refund(number, 100, 0);
+        made.terms.reason = Some(reason);
+        cards.refund(&world.stripe, &order, &intent, &made).await.outcome.unwrap();
+    }
+    // An account without money refunds later.
+    recorded.drive("balances/any/drain", json!({})).await;
+    cards.refund(&world.stripe, &order, &intent, &refund(20, 100, 0)).await.outcome.unwrap();
+    cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+    recorded.drive("balances/any/fill", json!({})).await;
+    cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
     // More refunds than come with a charge are listed.
     let intent = paid(recorded, "pm_card_visa").await;
-    for _ in 0..12 {
+    for _ in 0..=PAGE {
         recorded.drive(&format!("payment_intents/{intent}/refund"), json!({ "amount": 10 })).await;
     }
     cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
@@ -169,12 +281,19 @@ async fn give_back(recorded: &Recorded) {
 
 async fn dispute(recorded: &Recorded) {
     let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
-    for status in ["won", "lost"] {
+    let intent = paid(recorded, "pm_card_visa").await;
+    recorded.drive(&format!("payment_intents/{intent}/dispute"), json!({ "status": "prevented" })).await;
+    cards.dispute(&world.stripe, &intent, None).await.outcome.unwrap().unwrap();
+    for (beginning, status) in
+        [("needs_response", "won"), ("needs_response", "lost"), ("warning_needs_response", "won")]
+    {
         let intent = paid(recorded, "pm_card_visa").await;
-        let opened = recorded.drive(&format!("payment_intents/{intent}/dispute"), json!({})).await;
+        let beginning = json!({ "status": beginning });
+        let opened = recorded.drive(&format!("payment_intents/{intent}/dispute"), beginning).await;
         let id = opened["id"].as_str().unwrap();
         cards.dispute(&world.stripe, &intent, None).await.outcome.unwrap().unwrap();
         recorded.drive(&format!("disputes/{id}/review"), json!({})).await;
+        cards.dispute(&world.stripe, &intent, Some(id)).await.outcome.unwrap().unwrap();
         recorded.drive(&format!("disputes/{id}/close"), json!({ "status": status })).await;
         cards.dispute(&world.stripe, &intent, Some(id)).await.outcome.unwrap().unwrap();
         cards.identify(&world.stripe, id).await.outcome.unwrap().unwrap();

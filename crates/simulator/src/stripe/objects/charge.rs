@@ -54,6 +54,10 @@ impl Charge {
         let unset = match self.method.kind() {
             "card" => CARD_UNSET,
             "us_bank_account" => "payment_reference",
+            "sepa_debit" | "bacs_debit" => "mandate",
+            "oxxo" => "number",
+            "konbini" => "store",
+            "multibanco" => "entity reference",
             _ => "",
         };
         let mut details = with_unset(self.method.details(), unset);

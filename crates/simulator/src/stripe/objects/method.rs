@@ -36,31 +36,44 @@ impl Method {
 
     /// What a charge and the method itself both show of it.
     pub(crate) fn details(&self) -> Value {
-        if self.kind() != "card" && self.kind() != "us_bank_account" {
-            return json!({});
-        }
-        if self.kind() != "card" {
-            return json!({
+        let fingerprint = format!("simulated{}", self.card.last4);
+        match self.kind() {
+            "card" => json!({
+                "brand": brand(&self.card),
+                "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": "pass" },
+                "country": "US",
+                "exp_month": self.card.exp_month,
+                "exp_year": self.card.exp_year,
+                "fingerprint": fingerprint,
+                "funding": "credit",
+                "last4": self.card.last4,
+                "regulated_status": "unregulated",
+                "wallet": null,
+            }),
+            "us_bank_account" => json!({
                 "account_holder_type": "individual",
                 "account_type": "checking",
                 "bank_name": "STRIPE TEST BANK",
-                "fingerprint": format!("simulated{}", self.card.last4),
+                "fingerprint": fingerprint,
                 "last4": self.card.last4,
                 "routing_number": "110000000",
-            });
+            }),
+            "sepa_debit" => json!({
+                "bank_code": "37040044",
+                "branch_code": null,
+                "country": "DE",
+                "fingerprint": fingerprint,
+                "last4": self.card.last4,
+            }),
+            "bacs_debit" => {
+                json!({ "fingerprint": fingerprint, "last4": self.card.last4, "sort_code": "108800" })
+            }
+            "au_becs_debit" => {
+                json!({ "bsb_number": "000000", "fingerprint": fingerprint, "last4": self.card.last4 })
+            }
+            "boleto" => json!({ "tax_id": "000.000.000-00" }),
+            _ => json!({}),
         }
-        json!({
-            "brand": brand(&self.card),
-            "checks": { "address_line1_check": null, "address_postal_code_check": null, "cvc_check": "pass" },
-            "country": "US",
-            "exp_month": self.card.exp_month,
-            "exp_year": self.card.exp_year,
-            "fingerprint": format!("simulated{}", self.card.last4),
-            "funding": "credit",
-            "last4": self.card.last4,
-            "regulated_status": "unregulated",
-            "wallet": null,
-        })
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -79,6 +92,7 @@ impl Method {
         let unset = match self.kind() {
             "card" => "display_brand generated_from networks three_d_secure_usage",
             "us_bank_account" => "financial_connections_account networks status_details",
+            "sepa_debit" => "generated_from",
             _ => "",
         };
         if let Some(fields) = method.as_object_mut() {

@@ -22,7 +22,7 @@ fn change(world: &BankWorld, statement: &str) {
 /// What the command line says, and whether it is content.
 fn command_line(desk: &Desk) -> (bool, String) {
     let mut asked = desk.audit_command().spawn();
-    let ended = asked.wait_end(Duration::from_secs(20));
+    let ended = asked.wait_end(Duration::from_secs(120));
     (ended.success(), format!("{}{}", asked.output(), asked.log()))
 }
 

@@ -10,6 +10,7 @@ on_both_stores! {
     events_that_only_name_their_object_tell_as_much
     a_ping_is_acknowledged_and_shown
     a_hosted_payment_in_the_buyers_currency_is_no_discrepancy
+    a_dispute_over_what_the_payment_does_not_have_is_not_booked
 }
 
 const DESTINATION: &str = "stripe/event_destinations/ed_1";
@@ -99,4 +100,34 @@ fn a_hosted_payment_in_the_buyers_currency_is_no_discrepancy(kind: StoreKind) {
     assert!(exceptions.is_empty(), "{exceptions:#?}");
     let transaction = shop.read_transaction(&hosted.reference).data(200);
     assert_eq!((&transaction["totalDebitMinor"], &transaction["currency"]), (&json!("10375"), &json!("USD")));
+}
+
+/// In another currency, or above the payment: the provider has withdrawn it, and a person decides what that is.
+fn a_dispute_over_what_the_payment_does_not_have_is_not_booked(kind: StoreKind) {
+    let world = World::start_without_looks(kind);
+    let (shop, simulator) = (&world.shop, &world.simulator);
+    for (claim, exception, over) in [
+        (json!({ "amount": 500, "currency": "eur" }), "currency_mismatch", "500 EUR"),
+        (json!({ "amount": 999_999 }), "amount_mismatch", "999999 USD"),
+    ] {
+        let paid = shop.prepare(Flow::Component, Wire::Stripe);
+        simulator.pay_intent(paid.component());
+        shop.wait_status(&paid.reference, "succeeded");
+        let before = shop.story(&paid.reference)["postings"].clone();
+        assert_eq!(before.as_array().unwrap().len(), 1, "{before:#}");
+        let intent = paid.component()["paymentIntentId"].as_str().unwrap();
+        simulator.drive(&format!("stripe/payment_intents/{intent}/dispute"), &claim);
+        let read = || shop.read_transaction(&paid.reference).data(200)["dispute"].clone();
+        shop.wait(&paid.reference, "disputed", || read()["status"] == "needs_response");
+        shop.wait_events(simulator);
+        assert_eq!(read()["amountMinor"], Value::Null, "the payment does not have it");
+        let story = shop.story(&paid.reference);
+        assert_eq!(story["postings"], before, "{story:#}");
+        let exceptions = story["exceptions"].as_array().unwrap();
+        assert!(!exceptions.is_empty(), "{story:#}");
+        for found in exceptions {
+            assert_eq!(found["kind"], exception, "{story:#}");
+            assert!(found["found"].as_str().unwrap().ends_with(&format!(" over {over}")), "{story:#}");
+        }
+    }
 }

@@ -49,7 +49,7 @@ fn events_are_listed_shown_and_sent_again() {
     assert_eq!(oldest_first["items"][0]["type"], "payment.prepared");
 
     let delivered = || terminal.json(&["events", "show", event])["deliveries"][0]["state"] == "delivered";
-    wait_until("it is known to be delivered", Duration::from_secs(20), delivered);
+    wait_until("it is known to be delivered", Duration::from_secs(120), delivered);
     let shown = terminal.shows(&["events", "show", event]);
     assert!(
         shown.contains("\"totalDebitMinor\": \"12956\"")

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::{url, wait_for};
 use crate::support::{Receiver, Reply, Server, Start, Terminal};
 
-const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// A listener that runs. Dropped, it is killed.
 struct Listening {

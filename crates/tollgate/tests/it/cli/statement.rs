@@ -34,11 +34,11 @@ fn a_month_adds_up_to_the_cent_everywhere() {
     let (refunded, disputed) = (paid(&server, &terminal, "12500"), paid(&server, &terminal, "125000"));
     terminal.shows(&["trigger", "refund", &refunded, "--amount", "5.00"]);
     let show = |terminal: &Terminal, reference: &str| terminal.json(&["payments", "show", reference]);
-    wait_until("the refund is posted", Duration::from_secs(30), || {
+    wait_until("the refund is posted", Duration::from_secs(120), || {
         show(&terminal, &refunded)["postings"].as_array().unwrap().len() == 2
     });
     terminal.shows(&["trigger", "dispute", &disputed]);
-    wait_until("the dispute is posted", Duration::from_secs(30), || {
+    wait_until("the dispute is posted", Duration::from_secs(120), || {
         show(&terminal, &disputed)["postings"].as_array().unwrap().len() == 2
     });
 
@@ -98,7 +98,7 @@ fn a_month_adds_up_to_the_cent_everywhere() {
     let again = Start::sandbox().within(&data_dir).run();
     let path = format!("/admin/v1/organizations/{organization}/statement?month={month}");
     let read = || again.sandbox_client("adminToken").get(&path).data(200);
-    wait_until("the books are complete", Duration::from_secs(30), || read()["complete"] == true);
+    wait_until("the books are complete", Duration::from_secs(120), || read()["complete"] == true);
     assert_eq!(environment(&read())["totals"][0], total);
     let audit = again.sandbox_client("adminToken").get("/admin/v1/audit?full=true").data(200);
     assert_eq!((&audit["clean"], &audit["cardPostings"]), (&json!(true), &json!(4)), "{audit:#}");

@@ -151,3 +151,29 @@ fn wallets_are_funded_and_read_in_major_units() {
     assert!(terminal.shows(&["audit"]).contains("the ledger is consistent"));
     assert_eq!(terminal.json(&["audit"])["clean"], true);
 }
+
+#[test]
+fn users_change_and_keep_tokens_of_their_own() {
+    let server = Start::serve().run();
+    let admin = Terminal::of(&server);
+    let added = admin.json(&["users", "add", "Ada", "--email", "ada@example.com", "--role", "viewer"]);
+    let id = added["id"].as_str().unwrap();
+    let issued = admin.json(&["users", "issue-token", id, "--name", "desk"]);
+    let ada = Terminal::of(&server).with("TOLLGATE_ADMIN_TOKEN", issued["token"].as_str().unwrap());
+    assert!(ada.shows(&["users", "me"]).contains("ada@example.com"));
+    assert!(admin.shows(&["users", "me"]).contains("belongs to no user"));
+
+    assert!(admin.fails(&["users", "change", id]).contains("nothing to change"));
+    assert!(admin.fails(&["users", "change", "usr_nobody", "--role", "support"]).contains("users list"));
+    let said = admin.shows(&["users", "change", id, "--name", "Ada King", "--role", "support"]);
+    assert!(said.contains("Ada King, support"), "{said}");
+    let me = ada.json(&["users", "me"])["user"].clone();
+    assert_eq!((&me["name"], &me["role"]), (&json!("Ada King"), &json!("support")));
+
+    let own = ada.json(&["users", "issue-own-token", "--name", "laptop", "--days", "1"]);
+    let laptop = Terminal::of(&server).with("TOLLGATE_ADMIN_TOKEN", own["token"].as_str().unwrap());
+    assert_eq!(laptop.json(&["users", "me"])["user"]["id"], json!(id));
+    assert!(admin.fails(&["users", "issue-own-token", "--name", "x"]).contains("use a personal token"));
+    ada.shows(&["users", "revoke-own-token", own["id"].as_str().unwrap(), "--yes"]);
+    laptop.fails(&["users", "me"]);
+}

@@ -54,7 +54,7 @@ impl Sandbox {
 
     #[track_caller]
     fn wait(&self, reference: &str, what: &str, is_true: impl Fn(&Value) -> bool) {
-        wait_until(what, Duration::from_secs(30), || is_true(&self.transaction(reference)));
+        wait_until(what, Duration::from_secs(120), || is_true(&self.transaction(reference)));
     }
 }
 
@@ -171,15 +171,15 @@ fn a_webhook_that_comes_again_changes_nothing() {
         let state = sandbox.server.client("").get("/simulator/control/webhooks").json();
         state["tally"]["pending"] == 0
     };
-    wait_until("the webhooks are there", Duration::from_secs(20), quiet);
-    wait_until("the webhooks are applied", Duration::from_secs(20), || {
+    wait_until("the webhooks are there", Duration::from_secs(120), quiet);
+    wait_until("the webhooks are applied", Duration::from_secs(120), || {
         let waiting = sandbox.server.sandbox_path("/provider-events?state=waiting");
         sandbox.server.sandbox_client("adminToken").get(&waiting).data(200)["items"] == json!([])
     });
     let before = sandbox.terminal.json(&["payments", "show", &reference]);
     let sent = sandbox.terminal.json(&["trigger", "duplicate", &reference]);
     let event = sent["event_id"].as_str().unwrap();
-    wait_until("it came again", Duration::from_secs(20), || {
+    wait_until("it came again", Duration::from_secs(120), || {
         let attempts =
             sandbox.server.client("").get("/simulator/control/webhooks").json()["attempts"].clone();
         let attempts = attempts.as_array().unwrap().iter().filter(|attempt| attempt["event_id"] == event);

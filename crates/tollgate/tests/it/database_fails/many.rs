@@ -68,7 +68,7 @@ fn transfers(on: On) {
         assert_eq!(taken, !is_refused);
         let reference = reference(&answer).unwrap();
         over.recv().unwrap();
-        wait_until("the database is back", Duration::from_secs(30), || {
+        wait_until("the database is back", Duration::from_secs(120), || {
             bank.desk.client().get("/readyz").status == 200 && bank.desk.read(&reference).status == 200
         });
         bank.desk.wait_status(&reference, if is_refused { "failed" } else { "processing" });
@@ -95,7 +95,7 @@ fn charges(on: On) {
             "number {number} of seed {seed}, {outage:?} after {delay} ms"
         );
         over.recv().unwrap();
-        wait_until("the database is back", Duration::from_secs(30), || {
+        wait_until("the database is back", Duration::from_secs(120), || {
             let is_read = till.shop.read_payment(&prepared.reference).status == 200;
             is_read && till.shop.client().get("/readyz").status == 200
         });

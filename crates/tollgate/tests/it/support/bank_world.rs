@@ -28,7 +28,7 @@ pub const REFUSED_BANK: &str = "790000051";
 pub const SLOW_BANK: &str = "790000064";
 
 /// Longer than anything a test waits for takes, on a machine busy with other things.
-pub const BANK_WAIT_TIMEOUT: Duration = Duration::from_secs(40);
+pub const BANK_WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Which store a server is started on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -167,7 +167,7 @@ impl Client {
 }
 
 fn connect(address: SocketAddr) -> io::Result<BufReader<TcpStream>> {
-    let stream = TcpStream::connect_timeout(&address, Duration::from_secs(5))?;
+    let stream = TcpStream::connect_timeout(&address, Duration::from_secs(30))?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(Duration::from_mins(2)))?;
     stream.set_write_timeout(Some(Duration::from_secs(30)))?;

@@ -20,7 +20,7 @@ use sha2::Sha256;
 use super::{client::Client, server::wait_until, signature::unix_seconds};
 
 /// Longer than anything a test waits for takes, on a machine busy with other things.
-const WAIT_TIMEOUT: Duration = Duration::from_secs(40);
+const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// One delivery as it came.
 #[derive(Debug, Clone)]

@@ -135,7 +135,7 @@ impl Server {
     /// Waits until `/readyz` answers 200.
     #[track_caller]
     pub fn wait_ready(&mut self) {
-        wait_until("the server is ready", Duration::from_secs(60), || {
+        wait_until("the server is ready", Duration::from_secs(180), || {
             if let Some(status) = self.child.try_wait().unwrap() {
                 panic!("the server ended with {status}:\n{}", self.log());
             }
@@ -148,7 +148,7 @@ impl Server {
     /// Waits until it says where it listens.
     #[track_caller]
     pub fn wait_listening(&mut self) {
-        wait_until("it listens", Duration::from_secs(30), || self.find_address().is_some());
+        wait_until("it listens", Duration::from_secs(120), || self.find_address().is_some());
     }
 
     /// The address the log says it listens on.
@@ -213,7 +213,7 @@ impl Server {
     /// SIGTERM, and how it ended.
     pub fn terminate(&mut self) -> ExitStatus {
         self.signal_terminate();
-        self.wait_end(Duration::from_secs(40))
+        self.wait_end(Duration::from_secs(120))
     }
 
     pub fn signal_terminate(&self) {

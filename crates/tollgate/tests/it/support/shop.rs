@@ -24,7 +24,7 @@ pub const HOSTED: &str = "/client/v1/payments";
 pub const COMPONENT: &str = "/client/v1/payments/component";
 
 /// Longer than anything a test waits for takes, on a machine busy with other things.
-pub const WAIT_TIMEOUT: Duration = Duration::from_secs(30);
+pub const WAIT_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// How a customer pays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
