@@ -28,7 +28,6 @@ responses! {
     }
 }
 
-/// The process runs.
 pub(crate) async fn health() -> Done<StatusResponse> {
     respond::ok(&StatusResponse { status: "ok", details: Vec::new() })
 }
@@ -57,7 +56,6 @@ pub(crate) async fn ready(State(app): State<SharedApp>) -> Done<StatusResponse> 
     respond::ok(&StatusResponse { status: "ready", details: details.take(MAX_DETAILS).collect() })
 }
 
-/// Prometheus' text.
 pub(crate) async fn metrics(State(app): State<SharedApp>) -> ApiResult {
     let directory = app.engine.directory();
     let version = i64::try_from(directory.snapshot().version().0).unwrap_or(i64::MAX);

@@ -10,7 +10,7 @@ pub(crate) use crate::{
     request::{
         body, call_notes,
         fields::{self, FieldErrors, Raw},
-        form::{self, Field, Form, Request, requests},
+        form::{self, Field, Form, Request, bodies, requests},
         idempotency_key,
         metadata_field::{self, metadata_text},
     },

@@ -41,7 +41,6 @@ pub(crate) struct Requirement {
     pub(crate) permission: Permission,
 }
 
-/// An operator, let through.
 pub(crate) struct Operator {
     pub(crate) app: SharedApp,
     pub(crate) identity: Identity,
@@ -91,7 +90,7 @@ impl FromRequestParts<SharedApp> for Operator {
     }
 }
 
-/// Whether the operator may do what is asked.
+/// Checks that the operator may do what is asked.
 async fn admit(
     identified: Result<Identity, ApiError>,
     parts: &mut Parts,

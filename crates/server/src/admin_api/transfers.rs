@@ -14,7 +14,7 @@ use crate::{
         timeline,
         wallets::{self, PostingResponse},
     },
-    client_api::{confirm::ConfirmResponse, transfer_cancel},
+    client_api::{confirm::ConfirmResponse, transfers as client_transfers},
     prelude::*,
     response::{
         transaction::TransactionResponse,
@@ -105,7 +105,7 @@ pub(crate) async fn cancel(operator: Operator) -> DoneOnce<ConfirmResponse> {
     let canceling = async move {
         Box::pin(engine.cancel_transfer(&view, reference, Some(&origin), &origin.request)).await
     };
-    transfer_cancel::answer(&run_to_completion(&operator.app.engine, canceling).await??)
+    client_transfers::canceled(&run_to_completion(&operator.app.engine, canceling).await??)
 }
 
 /// One transfer with its whole timeline.

@@ -22,7 +22,6 @@ use crate::{
     },
 };
 
-/// A caller, let through.
 pub(crate) struct Caller {
     pub(crate) app: SharedApp,
     /// What the key opens, as it is configured now.

@@ -38,7 +38,6 @@ pub(crate) struct Fields<'a> {
 }
 
 impl PartialSchema for Fields<'_> {
-    /// Either shape.
     fn schema() -> RefOr<Schema> {
         let nullable = |text: RefOr<Schema>| json!({"oneOf": [{"type": "null"}, text]});
         scalars::schema(json!({

@@ -68,7 +68,6 @@ pub(crate) fn answer(created: RefundCreated) -> CreatedOnce<RefundCreatedRespons
     respond::created_once(&answer, replayed)
 }
 
-/// Reads a refund's body.
 pub(crate) fn read_body(form: Form<'_>, operator: Option<Origin>) -> Result<RefundRequest, ApiError> {
     let body = RefundBody::read(form)?;
     let terms = RefundTerms {

@@ -1,9 +1,10 @@
-//! `GET /client/v1/transactions` and `GET /client/v1/transactions/<reference>`.
+//! `GET /client/v1/transactions`, `GET /client/v1/transactions/<reference>` and `GET /client/v1/wallet`.
 
 use tollgate_domain::{PaymentMethod, ServiceReference, id::EnvironmentId, transaction::Status};
 use tollgate_engine::{Engine, ReadError, ports::TransactionFilter};
 
 use crate::{
+    admin_api::wallets::{self, WalletResponse},
     client_api::payments::{from_read_error, no_such_payment},
     prelude::*,
     request::location::QueryReader,
@@ -79,4 +80,10 @@ pub(crate) fn filter(query: &mut QueryReader<'_>) -> TransactionFilter {
         created_from: query.moment("createdFrom"),
         created_before: query.moment("createdBefore"),
     }
+}
+
+pub(crate) async fn wallets(Backend(caller): Backend) -> Done<ListResponse<WalletResponse>> {
+    let held = caller.app.engine.wallets(caller.view.environment.id).await?;
+    let items = held.iter().map(|(currency, balances)| wallets::answer(*currency, balances)).collect();
+    respond::ok(&ListResponse::whole(items))
 }

@@ -153,7 +153,6 @@ struct Collected {
     joined: BytesMut,
 }
 
-/// More has arrived than may.
 struct TooLarge;
 
 impl Collected {

@@ -28,7 +28,6 @@ pub(crate) struct UnknownFields {
 pub(crate) struct CallNotes {
     /// Whose key it was made with; unknown keys belong to nobody.
     pub(crate) caller: Option<(EnvironmentId, KeyId)>,
-    /// The payment it made.
     pub(crate) reference: Option<Box<str>>,
     pub(crate) unknown_fields: Option<Box<UnknownFields>>,
 }
@@ -49,7 +48,6 @@ pub(crate) fn collected<A>(answer: impl FnOnce() -> A) -> (A, CallNotes) {
     (answer, NOTES_HERE.take())
 }
 
-/// Takes note of the key.
 pub(crate) fn caller(environment: EnvironmentId, key: KeyId) {
     note(|notes| notes.caller = Some((environment, key)));
 }

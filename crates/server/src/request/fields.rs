@@ -247,7 +247,6 @@ fn return_origin(text: &str) -> Option<String> {
         .then(|| format!("{scheme}://{authority}"))
 }
 
-/// A moment, in RFC 3339.
 pub(crate) fn moment(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Timestamp> {
     let read = match raw.map(JsonText::of) {
         Some(JsonText::String(text)) => text.parse::<jiff::Timestamp>().ok(),

@@ -40,7 +40,6 @@ pub(crate) struct Form<'a> {
     pub(crate) errors: FieldErrors,
 }
 
-/// A field of a request.
 pub(crate) trait Field {
     /// What it is once its rule holds.
     type Value;
@@ -66,7 +65,6 @@ impl<F: Field> Field for Option<F> {
     }
 }
 
-/// Reads a field.
 pub(crate) fn field<F: Field>(name: &'static str, raw: Raw<'_>, form: &mut Form<'_>) -> Option<F::Value> {
     match raw {
         Some(raw) => F::read(name, raw, form),
@@ -80,7 +78,6 @@ pub(crate) trait Request: Sized {
     fn read(form: Form<'_>) -> Result<Self, ApiError>;
 }
 
-/// Whoever sent a request.
 pub(crate) trait Sender {
     fn headers(&self) -> &HeaderMap;
     fn app(&self) -> &App;
@@ -107,6 +104,25 @@ impl<T: Request> OptionalBody<T> {
     }
 }
 
+/// Declares bodies whose fields are read one by one.
+macro_rules! bodies {
+    ($($(#[$meta:meta])* $name:ident as $schema:ident { $($(#[$doc:meta])* $field:ident: $kind:ty,)* })*) => {$(
+        #[derive(serde::Deserialize, utoipa::ToSchema)]
+        #[serde(rename_all = "camelCase")]
+        #[schema(as = $schema)]
+        $(#[$meta])*
+        pub(crate) struct $name<'a> {
+            $(
+                $(#[$doc])*
+                #[serde(borrow)]
+                #[schema(value_type = $kind)]
+                $field: $crate::request::fields::Raw<'a>,
+            )*
+        }
+    )*};
+}
+pub(crate) use bodies;
+
 /// Declares requests: each struct has the values of its fields, and its second name in the API reference. What follows
 /// `=>` is what has to hold between fields.
 macro_rules! requests {
@@ -118,17 +134,9 @@ macro_rules! requests {
         }
 
         const _: () = {
-            #[derive(serde::Deserialize, utoipa::ToSchema)]
-            #[serde(rename_all = "camelCase")]
-            #[schema(as = $schema)]
-            $(#[$meta])*
-            struct Sent<'a> {
-                $(
-                    $(#[$doc])*
-                    #[serde(borrow)]
-                    #[schema(value_type = $kind)]
-                    $field: $crate::request::fields::Raw<'a>,
-                )*
+            $crate::request::form::bodies! {
+                $(#[$meta])*
+                Sent as $schema { $($(#[$doc])* $field: $kind,)* }
             }
 
             impl utoipa::PartialSchema for $name {

@@ -156,7 +156,6 @@ responses! {
     }
 }
 
-/// An event's body.
 pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a> {
     let data = match subject {
         EventSubject::Transaction(about) => {

@@ -11,7 +11,6 @@ use crate::{
     types::{schemas::Schemas, signature::Shape},
 };
 
-/// A slice of a list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ListResponse<T> {

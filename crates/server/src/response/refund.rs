@@ -77,7 +77,6 @@ impl RefundResponse {
     }
 }
 
-/// The refunds of a transaction.
 pub(crate) fn all(payment: &CardPayment) -> Vec<RefundResponse> {
     payment.refunds.iter().map(|refund| RefundResponse::of(payment, refund)).collect()
 }

@@ -24,7 +24,6 @@ pub(crate) type ApiResult = Result<Response, ApiError>;
 /// A finished answer of a kind that its operation's description is made from.
 pub(crate) struct Answer<K>(Response, PhantomData<fn() -> K>);
 
-/// 200 with the data.
 pub(crate) type Done<T> = Result<Answer<kind::Done<T>>, ApiError>;
 /// 201 with the data of what was created.
 pub(crate) type Created<T> = Result<Answer<kind::Created<T>>, ApiError>;
@@ -34,10 +33,8 @@ pub(crate) type CreatedOnce<T> = Result<Answer<kind::CreatedOnce<T>>, ApiError>;
 pub(crate) type DoneOnce<T> = Result<Answer<kind::DoneOnce<T>>, ApiError>;
 /// 200 with the version of the data as its `ETag`.
 pub(crate) type Versioned<T> = Result<Answer<kind::Versioned<T>>, ApiError>;
-/// One of several kinds.
 pub(crate) type OneOf<K> = Result<Answer<K>, ApiError>;
 
-/// The kinds of answers.
 pub(crate) mod kind {
     use std::marker::PhantomData;
 

@@ -175,7 +175,6 @@ impl TransactionResponse {
         Some(Self::assembled(&facts, &transaction.state, transaction.created_at, transaction.updated_at))
     }
 
-    /// The transaction of a transfer.
     pub(crate) fn of_transfer(transfer: &Transfer) -> Self {
         let order = &transfer.order;
         let facts = Facts {

@@ -1,4 +1,4 @@
-//! Who is connected: so many in all, so many from one address, and whose place is given to somebody new.
+//! Limits of connections, in all and from one address, and which one is closed for a new one.
 
 use std::{
     cmp::Reverse,
@@ -34,7 +34,6 @@ struct Table {
     by_address: HashMap<IpAddr, BTreeMap<u64, Arc<OpenConnection>>>,
 }
 
-/// One connection.
 pub(crate) struct OpenConnection {
     number: u64,
     address: IpAddr,
@@ -171,7 +170,6 @@ impl OpenConnection {
         }
     }
 
-    /// The answer is made.
     pub(crate) fn request_ended(&self) {
         if self.activity.request_ended() == Phase::Body {
             self.waits_no_longer();
@@ -209,12 +207,10 @@ fn client_of(peer: IpAddr) -> IpAddr {
     }
 }
 
-/// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// A request's head is awaited or has begun to arrive.
     Head,
-    /// A request is under way.
     Busy,
     /// A request's body is awaited, and nothing was done for it so far.
     Body,
@@ -230,7 +226,7 @@ pub(crate) struct Activity {
     changes: AtomicU64,
     /// For how many looks of the timer nothing has changed.
     unchanged: AtomicU64,
-    /// Whether an answer is being made, or is not yet written out entirely.
+    /// True if an answer is being made, or is not yet written out entirely.
     answering: AtomicBool,
 }
 
@@ -246,7 +242,6 @@ impl Activity {
         self.enter(Phase::Head);
     }
 
-    /// A request's head is complete.
     pub(crate) fn request_began(&self) {
         self.answering.store(true, Ordering::Relaxed);
         self.enter(Phase::Busy);
@@ -262,7 +257,7 @@ impl Activity {
         self.change(Phase::Body, Phase::Busy)
     }
 
-    /// Whether a request is under way that the caller would have to send again after a loss: one whose body is incomplete can be sent again.
+    /// True if a request is under way that the caller would have to send again after a loss: one whose body is incomplete can be sent again.
     pub(crate) fn has_request(&self) -> bool {
         match self.phase() {
             Phase::Busy => true,
@@ -283,7 +278,7 @@ impl Activity {
         }
     }
 
-    /// Whether what is written belongs to a request's answer.
+    /// True if what is written belongs to a request's answer.
     pub(crate) fn is_answering(&self) -> bool {
         self.answering.load(Ordering::Relaxed)
     }

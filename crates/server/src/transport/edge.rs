@@ -53,7 +53,6 @@ const METRICS_HIDDEN: &str = "Metrics are shown on the admin listener, on this m
 /// What callers name their requests by.
 const CALLER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Whom a listener is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServedTo {
     Everybody,
@@ -62,7 +61,6 @@ pub(crate) enum ServedTo {
     Operators,
 }
 
-/// The service behind every connection.
 pub(crate) struct Edge {
     app: SharedApp,
     router: Router,

@@ -15,7 +15,6 @@ use std::{
 
 use futures_util::task::AtomicWaker;
 
-/// See the module.
 pub(crate) struct PollOnWake<F> {
     future: Pin<Box<F>>,
     alarm: Arc<Alarm>,

@@ -18,7 +18,6 @@ const MAX_PATH_LENGTH: usize = 200;
 const MAX_FIELDS: usize = 20;
 const MAX_FIELD_LENGTH: usize = 80;
 
-/// A call that was answered.
 pub(super) struct Call<'a> {
     pub(super) context: &'a RequestContext,
     pub(super) environment: EnvironmentId,

@@ -29,13 +29,12 @@ pub(crate) const MAX_HEAD: usize = 32 * 1024;
 /// The most that is read at once: less than the parser's smallest buffer.
 const MAX_READ: usize = 8 * 1024 - 1;
 
-/// A connection's bytes.
 pub(crate) struct ConnectionStream<S, R> {
     stream: S,
     connection: Arc<OpenConnection>,
     /// What to answer, given the status and the head that the parser would answer with.
     refuse: R,
-    /// Whether the head that is arriving is still in its first line, and how long that is so far, exactly only once it may be
+    /// True while the first line of a head arrives, and how long that line is so far, exactly only once it may be
     /// too long.
     in_first_line: bool,
     first_line_bytes: usize,

@@ -275,7 +275,6 @@ impl<const MOST: usize> ToSchema for CallerId<MOST> {
     }
 }
 
-/// A span of time.
 pub(crate) struct Seconds<const MOST: u64>;
 
 impl<const MOST: u64> PartialSchema for Seconds<MOST> {

@@ -10,7 +10,6 @@ use utoipa::{
 
 const PLACE: &str = "#/components/schemas/";
 
-/// Schemas by name.
 #[derive(Default)]
 pub(crate) struct Schemas(BTreeMap<String, Value>);
 
@@ -46,7 +45,6 @@ impl Schemas {
         place(name)
     }
 
-    /// The envelope around a type.
     pub(crate) fn envelope_of<T: ToSchema>(&mut self) -> Value {
         let data = self.response::<T>();
         self.envelope(&T::name(), &data)

@@ -39,7 +39,6 @@ pub(crate) struct Success {
     pub(crate) headers: Vec<(&'static str, &'static str)>,
 }
 
-/// What a signature says.
 #[derive(Default)]
 pub(crate) struct Signature {
     pub(crate) credential: Credential,
@@ -67,7 +66,6 @@ impl Signature {
     }
 }
 
-/// An argument of a handler.
 pub(crate) trait Argument {
     /// Says what it asks of the caller; most ask nothing.
     fn describe(_signature: &mut Signature, _schemas: &mut Schemas) {}
@@ -80,7 +78,6 @@ impl Argument for Request {}
 impl<T> Argument for State<T> {}
 impl<T> Argument for Extension<T> {}
 
-/// What a handler returns.
 pub(crate) trait Answers {
     /// Says what is answered; nothing for what is in no envelope.
     fn describe(_signature: &mut Signature, _schemas: &mut Schemas) {}
@@ -103,9 +100,7 @@ pub(crate) trait Shape {
     fn envelope(schemas: &mut Schemas) -> Value;
 }
 
-/// A handler.
 pub(crate) trait Endpoint<Arguments> {
-    /// What its signature says.
     fn signature(schemas: &mut Schemas) -> Signature;
 }
 
@@ -129,7 +124,6 @@ macro_rules! endpoints {
 
 endpoints! { () (A) (A B) (A B C) }
 
-/// What a handler's signature says.
 pub(crate) fn of<Arguments, E: Endpoint<Arguments>>(_: E, schemas: &mut Schemas) -> Signature {
     E::signature(schemas)
 }
