@@ -126,5 +126,5 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
             text.push(b'\n');
         }
     }
-    respond::file(JSON_LINES, text)
+    Ok(respond::file(JSON_LINES, text))
 }

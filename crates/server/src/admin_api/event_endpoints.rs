@@ -27,7 +27,7 @@ type Grace = scalars::Seconds<MAX_GRACE_SECONDS>;
 type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 
 /// A day, in which every instance of the receiver can be given the new secret.
-const DEFAULT_GRACE: Duration = Duration::from_secs(86_400);
+const DEFAULT_GRACE: Duration = Duration::from_hours(24);
 const MAX_GRACE_SECONDS: u64 = 30 * 86_400;
 /// More names than there are events, in a list that is read whole.
 const MAX_NAMES: usize = 64;

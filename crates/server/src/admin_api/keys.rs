@@ -13,7 +13,7 @@ use tollgate_engine::{KeyError, KeyRequest, NewKey, RotationRequest, ports::KeyC
 use crate::prelude::*;
 
 /// A day, in which every instance of the caller's backend can be given the new key.
-const DEFAULT_GRACE: Duration = Duration::from_secs(86_400);
+const DEFAULT_GRACE: Duration = Duration::from_hours(24);
 const MAX_GRACE_SECONDS: u64 = 90 * 86_400;
 const MAX_NAME_LENGTH: usize = 80;
 

@@ -87,7 +87,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let organization = statement.organization.id;
     let audited = Audited::new("statement.export", statement.month).in_organization(organization);
     operator.app.engine.record_repeatable(&operator.origin, audited).await?;
-    respond::file(CSV, statement.csv())
+    Ok(respond::file(CSV, statement.csv()))
 }
 
 /// The month asked for, by default the one that is not over.

@@ -15,7 +15,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let exported = Audited::new("payments.export", environment).in_environment(environment);
     operator.app.engine.record_repeatable(&operator.origin, exported).await?;
     let csv = operator.app.engine.export_payments(environment, &search).await?;
-    respond::file("text/csv; charset=utf-8", csv)
+    Ok(respond::file("text/csv; charset=utf-8", csv))
 }
 
 fn search(filter: TransactionFilter, text: String) -> PaymentSearch {

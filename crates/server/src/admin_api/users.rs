@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::prelude::*;
 
 const MAX_NAME_LENGTH: usize = 120;
-const DEFAULT_LIFETIME: Duration = Duration::from_secs(90 * 86_400);
+const DEFAULT_LIFETIME: Duration = Duration::from_hours(90 * 24);
 const MAX_LIFETIME_SECONDS: u64 = 366 * 86_400;
 
 type Lifetime = scalars::Seconds<MAX_LIFETIME_SECONDS>;

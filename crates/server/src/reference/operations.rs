@@ -32,7 +32,9 @@ pub(crate) fn all(schemas: &mut Schemas) -> Vec<Described> {
     let mut described = Vec::new();
     for text in texts() {
         let Some(route) = OPERATIONS.iter().find(|route| route.name == text.name) else { continue };
-        described.push(completed(Described::new(route, text, schemas)));
+        let operation = Described::new(route, text, schemas);
+        let is_admin = route.path.starts_with("/admin/");
+        described.push(if is_admin { operators(operation) } else { others(operation) });
     }
     described
 }
@@ -41,8 +43,8 @@ fn text() -> Value {
     json!({"type": "string"})
 }
 
-/// Adds what is known by the operation's name only.
-fn completed(operation: Described) -> Described {
+/// Adds what is known by the name of an operation of the client API, or of one without callers.
+fn others(operation: Described) -> Described {
     match operation.name() {
         "fee_quote" => operation.without_store().fails(&[RoutingUnavailable]),
         "payment_prepare" | "component_prepare" => operation.with_key().fails(&[
@@ -77,6 +79,21 @@ fn completed(operation: Described) -> Described {
         "refund_create" => operation.fails(REFUND),
         "transaction_list" => operation.with(parameters::transactions()),
         "transaction_read" => operation.fails(&[NotPaidYet]),
+        "health" => operation.without_store(),
+        "webhook" => operation.takes_raw().fails(&[Unauthenticated]),
+        "checkout_paid" | "checkout_canceled" | "docs" | "error_reference" => {
+            operation.answers_bare("text/html", text()).without_store()
+        }
+        "metrics" => operation.answers_bare("application/openmetrics-text", text()).without_store(),
+        "openapi" => operation.answers_bare("application/json", any_object()).without_store(),
+        "docs_script" | "browser_script" => operation.answers_bare("text/javascript", text()).without_store(),
+        _ => operation,
+    }
+}
+
+/// Adds what is known by the name of an operation of the admin API.
+fn operators(operation: Described) -> Described {
+    match operation.name() {
         "user_create" => operation.fails(&[EmailTaken]),
         "user_list" => operation.with(parameters::after(UserId::PREFIX)),
         "user_token_issue" => operation.fails(&[TooManyTokens]),
@@ -102,7 +119,7 @@ fn completed(operation: Described) -> Described {
             operation.with([parameters::if_match()]).with_actor().fails(&[VersionConflict, TooManyProposals])
         }
         "config_history" => operation.with(parameters::versions()),
-        "quote_explain" | "provider_list" | "health" => operation.without_store(),
+        "quote_explain" | "provider_list" => operation.without_store(),
         "exception_resolve" => {
             operation.with_actor().example(json!({"note": "Refunded by hand, ticket 1001."}))
         }
@@ -148,13 +165,6 @@ fn completed(operation: Described) -> Described {
         "provider_event_list" => operation.with(parameters::provider_events()),
         "audit" => operation.with(parameters::audit()),
         "rekey" => operation.with_actor().fails(&[NoPreviousMasterKey]),
-        "webhook" => operation.takes_raw().fails(&[Unauthenticated]),
-        "checkout_paid" | "checkout_canceled" | "docs" | "error_reference" => {
-            operation.answers_bare("text/html", text()).without_store()
-        }
-        "metrics" => operation.answers_bare("application/openmetrics-text", text()).without_store(),
-        "openapi" => operation.answers_bare("application/json", any_object()).without_store(),
-        "docs_script" | "browser_script" => operation.answers_bare("text/javascript", text()).without_store(),
         _ => operation,
     }
 }

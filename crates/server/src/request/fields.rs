@@ -56,6 +56,12 @@ impl FieldErrors {
             .coded(|code| if self.has_card_number { ErrorCode::CardDataNotAllowed } else { code })
     }
 
+    /// Puts the faults in the order of these fields; those of other fields come last.
+    pub(crate) fn sort(&mut self, fields: &[&str]) {
+        let place = |fault: &Detail| fields.iter().position(|field| *field == fault.field);
+        self.details.sort_by_key(|fault| place(fault).unwrap_or(fields.len()));
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.details.len()
     }

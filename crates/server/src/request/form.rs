@@ -164,6 +164,7 @@ macro_rules! requests {
                         $crate::request::form::json_name!($field), sent.$field, &mut form,
                     );)*
                     $({ let $form = &mut form; $check })?
+                    form.errors.sort(&[$($crate::request::form::json_name!($field)),*]);
                     let read = (|| Some(Self { $($field: $field?,)* }))();
                     $crate::request::fields::complete(form.errors, read)
                 }

@@ -164,10 +164,10 @@ fn with_status<T: Serialize, K>(status: StatusCode, data: &T) -> Result<Answer<K
 }
 
 /// 200 with a file of this type.
-pub(crate) fn file(content_type: &'static str, content: impl Into<Body>) -> ApiResult {
+pub(crate) fn file(content_type: &'static str, content: impl Into<Body>) -> Response {
     let mut response = Response::new(content.into());
     response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(content_type));
-    Ok(response)
+    response
 }
 
 fn json_response(status: StatusCode, body: Vec<u8>) -> Response {

@@ -257,7 +257,7 @@ async fn serve_http(
 }
 
 struct Listener {
-    listener: TcpListener,
+    socket: TcpListener,
     tls: Option<Arc<Tls>>,
     served_to: ServedTo,
     limits: Limits,
@@ -274,7 +274,7 @@ struct AcceptedConnection {
 
 impl Listener {
     fn new(
-        listener: TcpListener,
+        socket: TcpListener,
         tls: Option<Arc<Tls>>,
         served_to: ServedTo,
         limits: Limits,
@@ -286,7 +286,7 @@ impl Listener {
         let connections =
             Connections::new(limits.most_per_address, most_waiting, trusted_proxies.clone(), dropped);
         let permits = Arc::new(Semaphore::new(limits.most_connections));
-        Self { listener, tls, served_to, limits, permits, connections }
+        Self { socket, tls, served_to, limits, permits, connections }
     }
 
     /// Lets connections in until the service stops, and then closes the socket.
@@ -320,7 +320,7 @@ impl Listener {
     }
 
     async fn accept(&self) -> Option<AcceptedConnection> {
-        let (stream, peer) = match self.listener.accept().await {
+        let (stream, peer) = match self.socket.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
                 self.pause_after(&error).await;
