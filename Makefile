@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines bench bench-cards bench-transfers bench-pages bench-growth bench-budget crash drill rekey simulate model routes fuzz audit sbom sdks first-payment live-test wires-latest
+.PHONY: help check test lint lines structure bench bench-cards bench-transfers bench-pages bench-growth bench-budget crash drill rekey simulate model routes fuzz audit sbom sdks first-payment live-test wires-latest
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,6 +18,9 @@ lint: ## Format and lint only.
 
 lines: ## Lines of product code per crate; ARGS="--at COMMIT" beside that commit's.
 	@cargo xtask lines -- $(ARGS)
+
+structure: ## Files that use each other in circles; a test keeps the list of them from growing.
+	@cargo xtask structure
 
 bench: ## Quote throughput against a bare echo server, memory, rule scaling.
 	@cargo xtask bench -- $(ARGS)

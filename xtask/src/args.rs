@@ -6,6 +6,7 @@ cargo xtask test [-- FILTER…]     tools, format, lint, a throw-away PostgreSQL
 cargo xtask check                 the inner loop: format, lint, unit tests, tests of pure crates and of the engine
 cargo xtask lint                  format and lint only
 cargo xtask lines [--at COMMIT]   lines of product code per crate, now and at a commit
+cargo xtask structure             files of the product that use each other in circles
 cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL around it,
                                   its address in TOLLGATE_TEST_POSTGRES_URL
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
@@ -40,6 +41,7 @@ pub(crate) enum Task {
     Lint,
     Sentences,
     Lines { at: Option<String> },
+    Structure,
     Postgres { command: Vec<String> },
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
@@ -84,6 +86,7 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "check" if rest.is_empty() => Ok(Task::Check),
         "lint" if rest.is_empty() => Ok(Task::Lint),
         "sentences" if rest.is_empty() => Ok(Task::Sentences),
+        "structure" if rest.is_empty() => Ok(Task::Structure),
         "lines" => match rest.as_slice() {
             [] => Ok(Task::Lines { at: None }),
             [at, commit] if at == "--at" => Ok(Task::Lines { at: Some(commit.clone()) }),
@@ -105,8 +108,10 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "model" => Ok(Task::Model { steps: count(&name, &rest, DEFAULT_STEPS)? }),
         "routes" => Ok(Task::Routes { rounds: count(&name, &rest, DEFAULT_ROUNDS)? }),
         "fuzz" => Ok(Task::Fuzz { examples: count(&name, &rest, DEFAULT_EXAMPLES)? }),
-        "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "audit" | "sbom" | "sdks"
-        | "first-payment" | "live-test" | "wires-latest" => Err(format!("`{name}` takes no arguments")),
+        "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "structure" | "audit" | "sbom"
+        | "sdks" | "first-payment" | "live-test" | "wires-latest" => {
+            Err(format!("`{name}` takes no arguments"))
+        }
         _ => Err(format!("unknown task `{name}`")),
     }
 }
@@ -148,6 +153,7 @@ mod tests {
         check("--help", Ok(Task::Help));
         check("check", Ok(Task::Check));
         check("lint", Ok(Task::Lint));
+        check("structure", Ok(Task::Structure));
         check("lines", Ok(Task::Lines { at: None }));
         check("lines --at v0.1.0", Ok(Task::Lines { at: Some("v0.1.0".into()) }));
         check("lines -- --at v0.1.0", Ok(Task::Lines { at: Some("v0.1.0".into()) }));

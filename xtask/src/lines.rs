@@ -40,6 +40,33 @@ pub(crate) fn print(at: Option<&str>) -> Outcome<()> {
     Ok(())
 }
 
+/// The product's files with their texts.
+pub(crate) fn product_files() -> Outcome<BTreeMap<String, String>> {
+    let listing = git(&["ls-files", "--cached", "--others", "--exclude-standard", "crates"])?;
+    let mut files = BTreeMap::new();
+    for path in listing.lines().filter(|path| is_product(path)) {
+        files.insert(path.to_owned(), std::fs::read_to_string(path).unwrap_or_default());
+    }
+    Ok(files)
+}
+
+/// A file's text without what is only compiled for tests.
+pub(crate) fn without_tests(text: &str) -> String {
+    let mut kept = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            kept.push(line);
+            continue;
+        }
+        let Some(item) = lines.by_ref().find(|line| !line.trim_start().starts_with("#[")) else { break };
+        if !item.ends_with([';', '}', ',']) {
+            lines.by_ref().find(|line| !line.trim().is_empty() && indent(line) <= indent(item));
+        }
+    }
+    kept.join("\n")
+}
+
 /// Lines by crate.
 type Counted = BTreeMap<String, usize>;
 

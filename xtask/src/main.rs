@@ -13,6 +13,7 @@ mod sbom;
 mod sdks;
 mod sentences;
 mod step;
+mod structure;
 mod summary;
 mod tools;
 
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         Task::Lint => exit_code(lint()),
         Task::Sentences => exit_code(sentences::print()),
         Task::Lines { at } => exit_code(lines::print(at.as_deref())),
+        Task::Structure => exit_code(structure::print()),
         Task::Postgres { command } => exit_code(with_postgres(&command)),
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),

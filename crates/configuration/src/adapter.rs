@@ -9,7 +9,7 @@ use crate::{
     provider::ProviderEnvironment,
 };
 
-/// A provider's wire.
+/// A provider's API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Adapter {
     /// Stripe: cards, the first component variant.

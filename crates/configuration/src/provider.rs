@@ -21,7 +21,7 @@ const MAX_CREDENTIAL_LENGTH: usize = 4_096;
 pub struct Provider {
     /// The name routes and fees use.
     pub name: Arc<str>,
-    /// The wire it speaks.
+    /// The API it has.
     pub adapter: Adapter,
     /// Where it is reached, if not at the adapter's usual address.
     pub base_url: Option<String>,

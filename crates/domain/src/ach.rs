@@ -55,7 +55,7 @@ impl BankAccountType {
     }
 }
 
-/// What was asked for and decided when a transfer was made. Never changes. The account's number is not in it: only its
+/// The terms fixed when a transfer is made. They never change. The account's number is not in it: only its
 /// last four digits are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TransferOrder {
@@ -64,7 +64,7 @@ pub struct TransferOrder {
     pub id: TransferId,
     /// The provider routing picked, by its name in the configuration.
     pub provider: String,
-    /// The wire that provider spoke, by its name.
+    /// The name of the adapter in use.
     pub adapter: String,
     /// The account it is sent from; `None` for a transfer made before accounts were recorded.
     pub account: Option<ProviderAccount>,

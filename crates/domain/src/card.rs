@@ -55,7 +55,7 @@ impl Preparation {
     }
 }
 
-/// What was asked for and decided when a card payment was prepared. Only a payment that nobody can pay yet moves on to the
+/// The terms fixed when a card payment is prepared. Only a payment that nobody can pay yet moves on to the
 /// next target of its route.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardOrder {
@@ -66,7 +66,7 @@ pub struct CardOrder {
     pub flow: Flow,
     /// The provider routing picked, by its name in the configuration.
     pub provider: String,
-    /// The wire that provider spoke, by its name.
+    /// The name of the adapter in use.
     pub adapter: String,
     /// The account it was sent to when it was prepared; `None` if preparing sends nothing.
     pub account: Option<ProviderAccount>,

@@ -41,7 +41,7 @@ const MAX_ROUNDS: usize = 16;
 /// A provider that can pay out, and the adapter for it.
 struct AchProvider<'a> {
     provider: &'a Provider,
-    wire: &'a dyn AchTransfers,
+    adapter: &'a dyn AchTransfers,
 }
 
 impl Engine {
@@ -57,9 +57,9 @@ impl Engine {
         if !missing.is_empty() {
             return Err(missing.into_iter().map(|path| format!("providers.{name}.{path}")).collect());
         }
-        let wire = self.adapters.capabilities(provider.adapter).transfers;
-        let wire = wire.ok_or_else(|| vec![format!("providers.{name}.adapter")])?;
-        Ok(AchProvider { provider, wire })
+        let adapter = self.adapters.capabilities(provider.adapter).transfers;
+        let adapter = adapter.ok_or_else(|| vec![format!("providers.{name}.adapter")])?;
+        Ok(AchProvider { provider, adapter })
     }
 
     /// The provider a transfer was made with, as it is configured now.

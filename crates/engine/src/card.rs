@@ -132,7 +132,7 @@ impl Engine {
         Some((found.provider, found.cards.dispute_lists()?))
     }
 
-    /// The provider an order was prepared with, as it is configured now. One that has come to speak another wire is not
+    /// The provider an order was prepared with, as it is configured now. One whose adapter was changed is not
     /// the same provider.
     fn provider_of_order<'a>(
         &'a self,

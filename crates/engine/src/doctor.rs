@@ -1,5 +1,5 @@
 //! Looking for what an operator would want to know before it hurts: a disk that lies, clocks apart, providers that lack
-//! something, work nobody gets round to.
+//! something, stuck work.
 
 mod disputes;
 mod environment;

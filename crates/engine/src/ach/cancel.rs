@@ -177,11 +177,13 @@ impl Engine {
             (object, None)
         } else {
             let asked_at = self.clock.now();
-            let asked = provider.wire.find(provider.provider, &transfer.order).await;
+            let asked = provider.adapter.find(provider.provider, &transfer.order).await;
             logs.extend(asked.logs);
             match asked.outcome {
                 Ok(Some(report)) => (report.transfer.clone(), Some(report)),
-                Ok(None) if check.is_same(|| provider.wire.can_access_account(provider.provider)).await => {
+                Ok(None)
+                    if check.is_same(|| provider.adapter.can_access_account(provider.provider)).await =>
+                {
                     return (CancelOutcome::NotThere { asked_at }, logs);
                 }
                 Ok(None) => {
@@ -191,7 +193,7 @@ impl Engine {
                 Err(error) => return (unclear(None, error), logs),
             }
         };
-        let asked = provider.wire.cancel(provider.provider, &object).await;
+        let asked = provider.adapter.cancel(provider.provider, &object).await;
         logs.extend(asked.logs);
         match asked.outcome {
             Ok(report) => (CancelOutcome::Answered(report), logs),

@@ -79,7 +79,7 @@ impl Engine {
         if let Some(check) = check.as_ref().filter(|check| check.is_unreachable()) {
             return Ok(Err(EventOutcome::Waiting(check.transient_error().reason)));
         }
-        let call = found.wire.read(found.provider, object).await;
+        let call = found.adapter.read(found.provider, object).await;
         // Another account does not show the transfer, which says nothing about it.
         if let Some(check) = check.filter(|check| !check.is_unchanged())
             && matches!(&call.outcome, Err(CallError::Rejected(it)) if it.kind != RejectionKind::Credentials)

@@ -53,13 +53,13 @@ impl Engine {
         // Each provider is asked at most once; one that says nothing in time is offered, as it may well be able to.
         let mut asked: Vec<String> = Vec::new();
         loop {
-            let (provider, wire) = (ready.provider.provider, ready.provider.wire);
+            let (provider, adapter) = (ready.provider.provider, ready.provider.adapter);
             let name = provider.name.to_string();
             let is_known = ready.target.channel != Channel::Instant || self.knows_instant(provider);
             if is_known || asked.contains(&name) {
                 break;
             }
-            let learning = self.learn_instant(view.environment.id, provider, wire);
+            let learning = self.learn_instant(view.environment.id, provider, adapter);
             drop(timeout(ASK_TIMEOUT, learning).await);
             asked.push(name);
             ready = self.ready_transfer(view, request, &quoted, rules, &[], Self::would_admit)?;

@@ -113,14 +113,14 @@ impl Engine {
         }
         let entry = provider.provider;
         if !self.knows_instant(entry) {
-            self.learn_instant(environment, entry, provider.wire).await;
+            self.learn_instant(environment, entry, provider.adapter).await;
         }
         self.check_instant(entry)?;
         let key = (entry.address().to_owned(), routing_number.expose().to_owned());
         let rail = if let Some(known) = self.instant_rails.banks.get(&key, self.clock.now()) {
             known
         } else {
-            let call = provider.wire.instant_rail(entry, routing_number).await;
+            let call = provider.adapter.instant_rail(entry, routing_number).await;
             self.note_calls(environment, &entry.name, None, &call.logs);
             let rail = call.outcome.map_err(|error| not_told(error, &entry.name))?;
             self.instant_rails.banks.keep(key, rail, self.clock.now());

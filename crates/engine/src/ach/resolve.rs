@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// How long a transfer waits for the key of its bank details before it fails.
-const LOST_KEY_PATIENCE: Duration = Duration::from_hours(1);
+const LOST_KEY_TIMEOUT: Duration = Duration::from_hours(1);
 
 impl Engine {
     /// One look at one transfer. Where somebody else changes it meanwhile, that was the better look.
@@ -91,9 +91,9 @@ impl Engine {
         transfer: Transfer,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
-        let asked = provider.wire.find(provider.provider, &transfer.order).await;
+        let asked = provider.adapter.find(provider.provider, &transfer.order).await;
         let is_not_there = matches!(asked.outcome, Ok(None));
-        if is_not_there && !check.is_same(|| provider.wire.can_access_account(provider.provider)).await {
+        if is_not_there && !check.is_same(|| provider.adapter.can_access_account(provider.provider)).await {
             return self.hold_transfer(transfer, check, &asked.logs).await;
         }
         let sealed = transfer.progress.sealed_account.as_deref();
@@ -121,7 +121,7 @@ impl Engine {
                 };
                 // A node that still has the key puts it back within minutes; after that it is gone for good, and so is
                 // every way to send this transfer.
-                let given_up_at = transfer.sendable_since().saturating_add(LOST_KEY_PATIENCE);
+                let given_up_at = transfer.sendable_since().saturating_add(LOST_KEY_TIMEOUT);
                 let is_lost = self.may_conclude() && self.clock.now() >= given_up_at;
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.record_calls(&asked.logs);
@@ -173,7 +173,7 @@ impl Engine {
         transfer: Transfer,
         object: &str,
     ) -> Result<(), StoreError> {
-        let call = provider.wire.read(provider.provider, object).await;
+        let call = provider.adapter.read(provider.provider, object).await;
         let mut update = TransferUpdate::of(self, transfer, None);
         match call.outcome {
             Ok(report) => {

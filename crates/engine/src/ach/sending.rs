@@ -61,7 +61,7 @@ impl Engine {
         account: &BankAccount,
     ) -> Call<AchProviderReport> {
         let order = &transfer.order;
-        let Call { outcome, mut logs } = provider.wire.send(provider.provider, order, account).await;
+        let Call { outcome, mut logs } = provider.adapter.send(provider.provider, order, account).await;
         let rejection = match outcome {
             Err(CallError::Rejected(rejection))
                 if matches!(rejection.kind, RejectionKind::Funds | RejectionKind::State) =>
@@ -72,7 +72,7 @@ impl Engine {
         };
         let is_old = self.may_conclude()
             && self.clock.now() >= transfer.sendable_since().saturating_add(IN_PROGRESS_MAX);
-        let found = provider.wire.find(provider.provider, order).await;
+        let found = provider.adapter.find(provider.provider, order).await;
         logs.extend(found.logs);
         let outcome = match found.outcome {
             Ok(Some(report)) => Ok(report),

@@ -247,7 +247,7 @@ impl Engine {
         let channel = target.channel;
         if checks_funds
             && known.is_none()
-            && let Some(funds) = provider.wire.funds(provider.provider).await
+            && let Some(funds) = provider.adapter.funds(provider.provider).await
             && funds.outcome.is_ok_and(|funds| funds < Minor::from(request.quote.principal))
         {
             return Err(TransferError::ProviderFunds { retry_after: FUNDS_RETRY });
@@ -283,7 +283,7 @@ impl Engine {
             request: request_id.to_owned(),
             created_at: self.clock.now(),
         };
-        provider.wire.check_order(&order).map_err(TransferError::Unacceptable)?;
+        provider.adapter.check_order(&order).map_err(TransferError::Unacceptable)?;
         Ok((provider, order))
     }
 }

@@ -90,8 +90,8 @@ pub enum ConfirmError {
     Store(#[from] StoreError),
 }
 
-/// What the provider said when a confirm asked it.
-struct Look {
+/// The provider's response to a confirm.
+struct ProviderCheck {
     /// The payment as it was before the provider was asked.
     seen: CardPayment,
     call: Call<ProviderReport>,
@@ -102,8 +102,8 @@ struct Look {
     request: String,
 }
 
-/// Its outcome.
-struct Looked {
+/// A provider's response once it is recorded.
+struct RecordedCheck {
     /// `None` if the payment changed meanwhile.
     payment: Option<CardPayment>,
     replayed: bool,
@@ -201,7 +201,7 @@ impl Engine {
             let call = provider.cards.read(provider.provider, &seen.order, Subject::Object(&object)).await;
             // Too late to be paid, but it may have been paid in time.
             let is_late = call.outcome.is_ok() && self.clock.now() >= seen.order.expires_at;
-            let look = Arc::new(Look {
+            let check = Arc::new(ProviderCheck {
                 is_late,
                 seen: seen.clone(),
                 call,
@@ -209,14 +209,14 @@ impl Engine {
                 asked_at,
                 request: request.to_owned(),
             });
-            let known = Arc::clone(&look);
+            let shared = Arc::clone(&check);
             let write = move |engine: Arc<Self>| {
-                let look = Arc::clone(&known);
-                async move { engine.record_look(&look).await }
+                let check = Arc::clone(&shared);
+                async move { engine.record_check(&check).await }
             };
             let recorded = self.record(id.to_string(), write).await;
-            if let Err(CallError::Rejected(rejection)) = &look.call.outcome
-                && recorded.as_ref().is_none_or(|looked| looked.payment.is_some())
+            if let Err(CallError::Rejected(rejection)) = &check.call.outcome
+                && recorded.as_ref().is_none_or(|recorded| recorded.payment.is_some())
             {
                 // What other credentials do not see says nothing about the payment.
                 let is_unseen = rejection.kind == RejectionKind::Missing
@@ -228,7 +228,7 @@ impl Engine {
                 });
             }
             // The store fails, and the provider was asked: the answer is about the payment.
-            let Some(Looked { payment, replayed, is_news }) = recorded else { break };
+            let Some(RecordedCheck { payment, replayed, is_news }) = recorded else { break };
             if let Some(payment) = payment {
                 if is_late && !is_under_way(&payment) {
                     return Err(EXPIRED);
@@ -249,15 +249,15 @@ impl Engine {
         Ok(Confirmed { payment: update.payment().clone(), replayed: false })
     }
 
-    /// Writes down what the provider said when it was asked, if nobody else has changed the payment meanwhile.
-    async fn record_look(&self, look: &Look) -> Result<Looked, StoreError> {
-        let mut update = PaymentUpdate::of(self, look.seen.clone(), Some(&look.request));
-        update.line_at(look.asked_at, "confirm", json!({ "clientStatus": look.client_status }));
-        update.record_calls(&look.call.logs);
+    /// Records the provider's response, unless the payment changed meanwhile.
+    async fn record_check(&self, check: &ProviderCheck) -> Result<RecordedCheck, StoreError> {
+        let mut update = PaymentUpdate::of(self, check.seen.clone(), Some(&check.request));
+        update.line_at(check.asked_at, "confirm", json!({ "clientStatus": check.client_status }));
+        update.record_calls(&check.call.logs);
         let is_first = !std::mem::replace(&mut update.progress().confirmed, true);
         let mut is_refused = false;
-        match &look.call.outcome {
-            Ok(report) if look.is_late => {
+        match &check.call.outcome {
+            Ok(report) if check.is_late => {
                 update.apply_report(report, Trigger::Other, "confirm");
                 update.schedule_next_check();
             }
@@ -282,7 +282,7 @@ impl Engine {
         }
         let replayed = !is_first && !update.moves();
         let is_news = !replayed || update.has_discrepancies() || is_refused;
-        Ok(Looked { payment: update.commit().await?, replayed, is_news })
+        Ok(RecordedCheck { payment: update.commit().await?, replayed, is_news })
     }
 
     pub(super) async fn stored_payment(

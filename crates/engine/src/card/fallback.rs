@@ -14,7 +14,7 @@ use tollgate_domain::{
 
 use super::{
     CardProvider,
-    prepare::{PrepareError, PreparedPayment, unavailable_now, untouched, unusable},
+    prepare::{PrepareError, PreparedPayment, unavailable_now, unusable},
     update::PaymentUpdate,
 };
 use crate::{
@@ -134,7 +134,7 @@ impl Engine {
     /// As every payment begins, with the time that whoever works on it has.
     pub(super) fn untouched_with_lease(&self) -> Progress {
         let due = Some(self.clock.now().saturating_add(self.options.resolver.lease));
-        Progress { due, ..untouched() }
+        Progress { due, ..Progress::initial() }
     }
 
     /// Records that a payment goes on to another provider, or is about to leave its own. What that one is asked comes

@@ -387,7 +387,7 @@ impl Engine {
             preparation: Preparation::Prepared,
             prepared_at: Some(order.created_at),
             due: Some(order.expires_at),
-            ..untouched()
+            ..Progress::initial()
         };
         let payment = self.insert(order, progress, limits).await?;
         Ok(PreparedPayment { replayed: false, payment, component: Some(component) })
@@ -400,7 +400,8 @@ impl Engine {
         limits: &[LimitUse],
     ) -> Result<PreparedPayment, PrepareError> {
         let due = ready.order.created_at.saturating_add(self.options.resolver.lease);
-        let payment = self.insert(ready.order, Progress { due: Some(due), ..untouched() }, limits).await?;
+        let payment =
+            self.insert(ready.order, Progress { due: Some(due), ..Progress::initial() }, limits).await?;
         let reference = payment.order.id;
         let prepared = self.prepare_recorded(fallback, ready.provider, payment).await;
         prepared.map_err(|error| PrepareError::Recorded { reference, error: Box::new(error) })
@@ -618,21 +619,6 @@ fn without_trace(mut call: Call<Prepared>, withdrawn: Call<()>) -> Call<Prepared
 /// Whether the provider has decided.
 fn is_final(error: &CallError) -> bool {
     matches!(error, CallError::Rejected(rejection) if rejection.kind != RejectionKind::Credentials)
-}
-
-/// As every payment begins.
-pub(super) fn untouched() -> Progress {
-    Progress {
-        preparation: Preparation::Preparing,
-        object: None,
-        checkout_url: None,
-        prepared_at: None,
-        confirmed: false,
-        due: None,
-        follow_up: None,
-        tries: 0,
-        waiting: None,
-    }
 }
 
 /// What an operator has to add to the provider's key.

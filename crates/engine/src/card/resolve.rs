@@ -30,7 +30,7 @@ const LISTED_AFTER: Duration = Duration::from_mins(2);
 const CLOCK_SKEW_MILLIS: i64 = 5 * 60 * 1_000;
 
 impl Engine {
-    /// One look at one payment. Where somebody else changes it meanwhile, that was the better look.
+    /// Resolves one payment once. If it changed meanwhile, the concurrent change wins.
     pub(crate) async fn resolve_payment(
         &self,
         environment: EnvironmentId,
@@ -78,7 +78,7 @@ impl Engine {
         if open_refunds(&payment).next().is_some() {
             return self.resolve_refunds(&provider, payment, &check).await;
         }
-        self.look(&provider, payment, &check).await
+        self.refresh_from_provider(&provider, payment, &check).await
     }
 
     pub(super) async fn hold_payment(
@@ -278,8 +278,8 @@ impl Engine {
         Ok(())
     }
 
-    /// A payment of which nothing was heard.
-    async fn look(
+    /// Reads a payment from its provider and applies the report.
+    async fn refresh_from_provider(
         &self,
         provider: &CardProvider<'_>,
         payment: CardPayment,
@@ -314,7 +314,7 @@ impl Engine {
             }
             Some(Call { outcome: Ok(report), logs }) => {
                 update.apply_report(&report, Trigger::Other, "resolver");
-                // A look that tells nothing new is not worth a line: an unpaid checkout is looked at for a day.
+                // A check that finds nothing new adds no line: an unpaid checkout is checked for a day.
                 if update.moves() || update.has_discrepancies() {
                     update.record_calls(&logs);
                 }

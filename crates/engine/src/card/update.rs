@@ -47,8 +47,8 @@ pub(super) struct PaymentUpdate<'e> {
     transaction: Option<(TransactionId, TransactionState)>,
     /// Whether another card was declined after one that was.
     declined_again: bool,
-    /// Whether nothing came of the preparation: there is no event by which it would be found.
-    never_came_about: bool,
+    /// True if the preparation failed: no event leads the search index to it.
+    preparation_failed: bool,
     attempt: Option<Attempt>,
     /// The refunds and disputes as they were read.
     refunds_before: Vec<Refund>,
@@ -79,7 +79,7 @@ impl<'e> PaymentUpdate<'e> {
             counted: counts(&payment),
             transaction: None,
             declined_again: false,
-            never_came_about: false,
+            preparation_failed: false,
             attempt: None,
             refunds_before: payment.refunds.clone(),
             disputes_before: payment.disputes.clone(),
@@ -151,7 +151,7 @@ impl<'e> PaymentUpdate<'e> {
             self.line("preparation", detail);
             // What was tried before is another matter: it does not slow down the next check.
             self.payment.progress.tries = 0;
-            self.never_came_about = matches!(to, Preparation::Refused | Preparation::Withdrawn);
+            self.preparation_failed = matches!(to, Preparation::Refused | Preparation::Withdrawn);
             if to == Preparation::Prepared {
                 self.payment.progress.prepared_at.get_or_insert(self.at);
                 self.new_events.push(EventKind::PaymentPrepared);
@@ -478,7 +478,7 @@ impl<'e> PaymentUpdate<'e> {
                 for event in &change.new_events {
                     activity::changed(order.id, event.kind, total, order.currency, &order.provider);
                 }
-                if self.never_came_about {
+                if self.preparation_failed {
                     engine.index_failed_preparation(order).await;
                 }
                 payment.revision = revision;

@@ -16,7 +16,7 @@ use crate::{
 /// and 1 h, then every 4 h.
 const PAUSES: [u32; 6] = [1, 6, 24, 120, 360, 720];
 const LATER_PAUSES: u32 = 2_880;
-/// A receiver may ask for more patience than that, up to as long as the longest pause and half of it again.
+/// A receiver may ask for a longer pause, up to as long as the longest pause and half of it again.
 const ASKED_FOR_MOST: u32 = LATER_PAUSES + LATER_PAUSES / 2;
 
 /// As many failures in a row mean nothing yet: one event that an endpoint cannot stand does not stop the others.
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receivers_wish_for_patience_is_kept_within_bounds() {
+    fn a_receivers_retry_after_is_kept_within_bounds() {
         let first = Duration::from_secs(5);
         let asked = |seconds: u64, tries: u32, jitter: u32| {
             pause(tries, Some(Duration::from_secs(seconds)), jitter, first).as_secs()

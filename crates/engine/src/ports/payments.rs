@@ -44,6 +44,23 @@ pub struct Progress {
     pub waiting: Option<String>,
 }
 
+impl Progress {
+    /// A payment that was just recorded and has not been sent to its provider.
+    pub const fn initial() -> Self {
+        Self {
+            preparation: Preparation::Preparing,
+            object: None,
+            checkout_url: None,
+            prepared_at: None,
+            confirmed: false,
+            due: None,
+            follow_up: None,
+            tries: 0,
+            waiting: None,
+        }
+    }
+}
+
 /// A refund that waits for people's approval or did, with what it takes to show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RefundToApprove {

@@ -11,8 +11,8 @@ use std::{
 use tokio::{sync::OwnedMutexGuard, time::timeout};
 use tollgate_domain::id::EnvironmentId;
 
-/// How long a turn is waited for.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long to wait for a turn.
+const TURN_TIMEOUT: Duration = Duration::from_secs(3);
 
 type Key = (EnvironmentId, String);
 type Lock = Arc<tokio::sync::Mutex<()>>;
@@ -34,9 +34,9 @@ impl ObjectTurns {
     pub(crate) async fn take(&self, environment: EnvironmentId, object: &str) -> ObjectTurn<'_> {
         let key = (environment, object.to_owned());
         let lock = Arc::clone(self.locks().entry(key.clone()).or_default());
-        // Taken note of before waiting: a turn that is never begun is given back, too.
+        // Created before waiting, so that a turn that never begins is given back, too.
         let mut turn = ObjectTurn { turns: self, key, guard: None };
-        turn.guard = timeout(PATIENCE, lock.lock_owned()).await.ok();
+        turn.guard = timeout(TURN_TIMEOUT, lock.lock_owned()).await.ok();
         turn
     }
 

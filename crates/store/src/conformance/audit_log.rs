@@ -281,7 +281,7 @@ pub async fn every_tampering_is_found(
 
 /// SQL with the hashes that these entries, newest first, have without a key once the third has another actor.
 fn rewritten(blob: impl Fn(&str) -> String, entries: &[AuditEntry]) -> String {
-    let (mut sql, mut before) = (String::new(), [0; 32]);
+    let (mut statements, mut before) = (Vec::new(), [0; 32]);
     for AuditEntry { sequence, entry, .. } in entries.iter().rev() {
         let mut entry = entry.clone();
         if *sequence == 3 {
@@ -289,7 +289,8 @@ fn rewritten(blob: impl Fn(&str) -> String, entries: &[AuditEntry]) -> String {
         }
         before = chained(None, &before, *sequence, &entry);
         let hash = before.map(|byte| format!("{byte:02x}")).concat();
-        sql += &format!("UPDATE audit_log SET hash = {} WHERE sequence = {sequence}; ", blob(&hash));
+        statements.push(format!("UPDATE audit_log SET hash = {} WHERE sequence = {sequence}; ", blob(&hash)));
     }
-    sql + "UPDATE audit_head SET entries = 5, head_hash = (SELECT hash FROM audit_log WHERE sequence = 5)"
+    statements.concat()
+        + "UPDATE audit_head SET entries = 5, head_hash = (SELECT hash FROM audit_log WHERE sequence = 5)"
 }

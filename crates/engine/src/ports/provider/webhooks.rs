@@ -65,7 +65,7 @@ pub struct WebhookNotice {
 #[error("the event cannot be read: {0}")]
 pub struct UnreadableEvent(pub String);
 
-/// Reads a wire's webhooks: first whether to believe them, then what they say.
+/// Reads a provider's webhooks: verifies each one, then translates it.
 pub trait Webhooks: Send + Sync {
     /// Checks the signature on the raw bytes and, where the provider has one, its time.
     fn verify(
