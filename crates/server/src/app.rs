@@ -35,7 +35,7 @@ pub struct App {
     pub(crate) trusted_proxies: Vec<AddressRange>,
     /// What the doctor looks at besides.
     pub(crate) external_check: Option<Arc<dyn ExternalCheck>>,
-    /// Whether pages on the browser's own machine may call what a publishable key opens, in the sandbox.
+    /// True if pages on the browser's own machine may call what a publishable key opens, in the sandbox.
     pub(crate) allows_loopback_origins: bool,
 }
 
@@ -43,11 +43,11 @@ pub struct App {
 pub(crate) struct Mounted {
     prefix: &'static str,
     pub(crate) router: Router,
-    /// Whether its requests are given an id, counted and logged as the API's are.
+    /// True if its requests are given an id, counted and logged as the API's are.
     pub(crate) is_recorded: bool,
 }
 
-/// Whether the path is the operators': their API or their pages.
+/// True if the path is the operators': their API or their pages.
 pub(crate) fn is_for_operators(path: &str) -> bool {
     is_below(path, "/admin") || is_below(path, "/console")
 }
@@ -56,7 +56,6 @@ fn is_below(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// How handlers hold it.
 pub(crate) type SharedApp = Arc<App>;
 
 impl App {
@@ -128,7 +127,7 @@ impl App {
         !self.key_pages.is_empty()
     }
 
-    /// Whether this is a page that holds a key, asked for under a name that is not this service's own.
+    /// True if this is a page that holds a key, asked for under a name that is not this service's own.
     pub(crate) fn hides_page(&self, path: &str, host: Option<&str>) -> bool {
         self.key_pages.iter().any(|page| is_below(path, page))
             && !host.is_some_and(|host| own_host::is_own(host, self.engine.public_url()))

@@ -36,7 +36,6 @@ const SCRIPT: &str = r#"<script nonce="NONCE">(function () {
   again();
 })();</script>"#;
 
-/// What a page says.
 struct Said {
     title: &'static str,
     text: &'static str,

@@ -1,18 +1,12 @@
 //! The client API, one file per endpoint.
 
 pub(crate) mod caller;
-pub(crate) mod component;
 pub(crate) mod confirm;
 pub(crate) mod customer_tokens;
 pub(crate) mod holds;
 pub(crate) mod payments;
-pub(crate) mod prepare_body;
 pub(crate) mod quote;
 pub(crate) mod refunds;
 pub(crate) mod switch;
 pub(crate) mod transactions;
-pub(crate) mod transfer_body;
-pub(crate) mod transfer_cancel;
-pub(crate) mod transfer_preview;
 pub(crate) mod transfers;
-pub(crate) mod wallet;

@@ -1,7 +1,6 @@
 //! JSON as text: written without a tree, and numbers kept exact.
 
 pub(crate) mod compact;
-pub(crate) mod minor;
 pub(crate) mod text;
 pub(crate) mod timestamp;
 pub(crate) mod writer;

@@ -10,6 +10,7 @@ mod checkout_pages;
 mod client_api;
 mod json;
 mod operations;
+mod prelude;
 mod provider_webhooks;
 mod readiness;
 mod reference;
@@ -17,6 +18,7 @@ mod request;
 mod response;
 mod router;
 mod transport;
+mod types;
 
 pub use app::App;
 pub use json::timestamp::rfc3339;

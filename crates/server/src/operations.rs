@@ -1,10 +1,9 @@
 //! What an operator's machinery asks: alive, ready, metrics.
 
+use crate::response::respond::Done;
 use axum::{body::Body, extract::State, response::Response};
 use http::{HeaderValue, header};
 use prometheus_client::encoding::text::encode_eof;
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use crate::{
     app::SharedApp,
@@ -13,28 +12,28 @@ use crate::{
         respond::{self, ApiResult},
     },
     transport::state_metrics::ServiceState,
+    types::responses,
 };
 
 const MAX_DETAILS: usize = 20;
 
-/// How the process is.
-#[derive(Serialize, ToSchema)]
-#[schema(as = ServiceStatus)]
-pub(crate) struct StatusResponse {
-    status: &'static str,
-    /// What keeps the node from working as configured, though it takes work; left out where nothing does.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schema(required = false)]
-    details: Vec<String>,
+responses! {
+    /// How the process is.
+    StatusResponse as ServiceStatus {
+        status: &'static str,
+        /// What keeps the node from working as configured, though it takes work; left out where nothing does.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        #[schema(required = false)]
+        details: Vec<String>,
+    }
 }
 
-/// The process runs.
-pub(crate) async fn health() -> ApiResult {
+pub(crate) async fn health() -> Done<StatusResponse> {
     respond::ok(&StatusResponse { status: "ok", details: Vec::new() })
 }
 
 /// The process would take work: its store answers and can be written to, and its clock agrees with the store's.
-pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
+pub(crate) async fn ready(State(app): State<SharedApp>) -> Done<StatusResponse> {
     let clock = app.engine.clock().standing();
     if clock.is_off() {
         let direction = if clock.machine_ahead < 0 { "behind" } else { "ahead of" };
@@ -57,7 +56,6 @@ pub(crate) async fn ready(State(app): State<SharedApp>) -> ApiResult {
     respond::ok(&StatusResponse { status: "ready", details: details.take(MAX_DETAILS).collect() })
 }
 
-/// Prometheus' text.
 pub(crate) async fn metrics(State(app): State<SharedApp>) -> ApiResult {
     let directory = app.engine.directory();
     let version = i64::try_from(directory.snapshot().version().0).unwrap_or(i64::MAX);

@@ -1,35 +1,32 @@
 //! `POST /webhooks/v1/<environment id>/<provider>`: what providers tell us.
 
+use crate::response::respond::Done;
 use axum::{
     body::Body,
     extract::{Request, State},
 };
-use serde::Serialize;
 use tollgate_domain::id::EnvironmentId;
 use tollgate_engine::WebhookError;
 use tracing::info;
-use utoipa::ToSchema;
 
 use crate::{
     app::SharedApp,
     request::{body, context::RequestContext, location::Location},
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
+    response::{error::ApiError, respond},
+    types::responses,
 };
 
 /// The same whatever the reason, so that the answer does not reveal which environments and providers exist.
 const NOT_VERIFIED: &str = "This webhook was not verified: there is no such provider here, or the webhook is not signed \
                             with its secret. The server's log says why.";
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = WebhookReceipt)]
-pub(crate) struct WebhookResponse {
-    received: bool,
+responses! {
+    WebhookResponse as WebhookReceipt {
+        received: bool,
+    }
 }
 
-pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>) -> ApiResult {
+pub(crate) async fn handle(State(app): State<SharedApp>, request: Request<Body>) -> Done<WebhookResponse> {
     let (mut parts, body) = request.into_parts();
     let context = RequestContext::of(&parts)?;
     let location = Location::of(&mut parts, &app).await?;
@@ -66,9 +63,9 @@ fn log_rejection(
     provider: &str,
     reason: &WebhookError,
 ) {
-    let known = app.engine.directory().snapshot().environment(environment).is_some();
+    let exists = app.engine.directory().snapshot().environment(environment).is_some();
     // A provider's name is logged only where there is an environment that may have one of that name.
-    let provider = if known { provider } else { "" };
+    let provider = if exists { provider } else { "" };
     info!(request_id = %context.id, %environment, provider, %reason, "webhook rejected");
 }
 

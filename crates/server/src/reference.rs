@@ -4,24 +4,18 @@
 //! Methods and paths come from the router, shapes from the types that handlers read and answer, failures from the
 //! list of error codes, examples from a sandbox that a test has run. What is written by hand here is what nothing else can say: what an operation is for.
 
-mod admin;
-mod client;
-mod configuration;
 mod descriptions;
 pub(crate) mod document;
 mod examples;
 mod failures;
 mod literal;
 mod operation;
+mod operations;
 pub(crate) mod page;
 mod parameters;
-mod people;
 mod samples;
-pub(crate) mod scalars;
-mod schemas;
+
 pub(crate) mod serve;
-mod service;
-pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;

@@ -5,6 +5,7 @@ pub(crate) mod body;
 pub(crate) mod call_notes;
 pub(crate) mod context;
 pub(crate) mod fields;
+pub(crate) mod form;
 pub(crate) mod idempotency_key;
 pub(crate) mod location;
 pub(crate) mod metadata_field;

@@ -15,20 +15,23 @@ use tollgate_domain::people::Permission::{
 use crate::{
     admin_api::{
         applications, approvals, audit, audit_log, circuit, config, deliveries, doctor, environments, erase,
-        event_endpoints, events, exceptions, explain, holds as admin_holds, keys, organizations,
-        payments as admin_payments, provider_check, provider_domains, provider_events, providers,
-        refunds as admin_refunds, rekey, requests, statement, transactions as admin_transactions,
+        event_endpoints, events, exceptions, explain, keys, operator::Requirement, organizations,
+        payment_actions, payments as admin_payments, provider_check, provider_domains, provider_events,
+        providers, rekey, requests, statement, transactions as admin_transactions,
         transfers as admin_transfers, users, wallets,
     },
     app::SharedApp,
     checkout_pages,
     client_api::{
-        component, confirm, customer_tokens, holds, payments, quote, refunds, switch, transactions,
-        transfer_cancel, transfer_preview, transfers, wallet,
+        confirm, customer_tokens, holds, payments, quote, refunds, switch, transactions, transfers,
     },
     operations, provider_webhooks,
     reference::serve as reference,
     response::{error::ApiError, respond::ApiResult},
+    types::{
+        schemas::Schemas,
+        signature::{self, Signature},
+    },
 };
 
 /// The path of a fee quote.
@@ -42,13 +45,7 @@ pub(crate) struct Operation {
     /// What an operator needs; `None` where callers are no operators.
     pub(crate) permission: Option<Permission>,
     handler: fn() -> MethodRouter<SharedApp>,
-}
-
-/// What an operation asks of an operator.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Requirement {
-    pub(crate) operation: &'static str,
-    pub(crate) permission: Permission,
+    pub(crate) signature: fn(&mut Schemas) -> Signature,
 }
 
 /// The operator's pages, which have a router of their own.
@@ -59,9 +56,19 @@ const DOCUMENT_LIST: &str = "/llms.txt";
 /// Requests that are for none of the operations.
 const UNKNOWN: &str = "unknown";
 
+const fn unrouted(name: &'static str) -> Operation {
+    Operation {
+        name,
+        method: Method::GET,
+        path: "",
+        permission: None,
+        handler: MethodRouter::new,
+        signature: |_| Signature::default(),
+    }
+}
+
 macro_rules! operations {
     ($($name:literal $method:ident $path:literal $verb:ident $handler:path, $permission:expr;)*) => {
-        /// Every operation.
         pub(crate) const OPERATIONS: &[Operation] = &[
             $(Operation {
                 name: $name,
@@ -69,9 +76,10 @@ macro_rules! operations {
                 path: $path,
                 permission: $permission,
                 handler: || $verb($handler),
+                signature: |schemas| signature::of($handler, schemas),
             },)*
-            Operation { name: CONSOLE, method: Method::GET, path: "", permission: None, handler: MethodRouter::new },
-            Operation { name: UNKNOWN, method: Method::GET, path: "", permission: None, handler: MethodRouter::new },
+            unrouted(CONSOLE),
+            unrouted(UNKNOWN),
         ];
     };
 }
@@ -81,14 +89,14 @@ operations! {
 
     "payment_prepare" POST "/client/v1/payments" post payments::prepare, None;
     "payment_read" GET "/client/v1/payments/{reference}" get payments::read, None;
-    "component_prepare" POST "/client/v1/payments/component" post component::prepare, None;
+    "component_prepare" POST "/client/v1/payments/component" post payments::prepare_component, None;
     "component_confirm" POST "/client/v1/payments/component/{reference}/confirm" post confirm::handle, None;
     "component_switch" POST "/client/v1/payments/component/{reference}/switch" post switch::handle, None;
     "customer_token_issue" POST "/client/v1/ach/customer-tokens" post customer_tokens::issue, None;
-    "transfer_preview" POST "/client/v1/ach/transfers/preview" post transfer_preview::handle, None;
+    "transfer_preview" POST "/client/v1/ach/transfers/preview" post transfers::preview, None;
     "transfer_make" POST "/client/v1/ach/transfers" post transfers::make, None;
-    "transfer_cancel" POST "/client/v1/ach/transfers/{reference}/cancel" post transfer_cancel::cancel, None;
-    "client_wallet" GET "/client/v1/wallet" get wallet::read, None;
+    "transfer_cancel" POST "/client/v1/ach/transfers/{reference}/cancel" post transfers::cancel, None;
+    "client_wallet" GET "/client/v1/wallet" get transactions::wallets, None;
     "transaction_list" GET "/client/v1/transactions" get transactions::list, None;
     "transaction_read" GET "/client/v1/transactions/{reference}" get transactions::read, None;
 
@@ -129,10 +137,10 @@ operations! {
 
     "admin_transaction_list" GET "/admin/v1/environments/{environment}/transactions" get admin_transactions::list, Some(Read);
     "admin_transaction_read" GET "/admin/v1/environments/{environment}/transactions/{reference}" get admin_payments::read, Some(Read);
-    "admin_payment_capture" POST "/admin/v1/environments/{environment}/transactions/{reference}/capture" post admin_holds::capture, Some(ManagePayments);
-    "admin_payment_void" POST "/admin/v1/environments/{environment}/transactions/{reference}/void" post admin_holds::void, Some(ManagePayments);
+    "admin_payment_capture" POST "/admin/v1/environments/{environment}/transactions/{reference}/capture" post payment_actions::capture, Some(ManagePayments);
+    "admin_payment_void" POST "/admin/v1/environments/{environment}/transactions/{reference}/void" post payment_actions::void, Some(ManagePayments);
     "admin_transfer_cancel" POST "/admin/v1/environments/{environment}/transactions/{reference}/cancel" post admin_transfers::cancel, Some(ManagePayments);
-    "admin_refund_create" POST "/admin/v1/environments/{environment}/transactions/{reference}/refunds" post admin_refunds::create, Some(Refund);
+    "admin_refund_create" POST "/admin/v1/environments/{environment}/transactions/{reference}/refunds" post payment_actions::refund, Some(Refund);
     "admin_payment_list" GET "/admin/v1/environments/{environment}/payments" get admin_payments::list, Some(Read);
     "payment_export" GET "/admin/v1/environments/{environment}/payments.csv" get admin_transactions::export, Some(Permission::Read);
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read, Some(Read);
@@ -257,17 +265,15 @@ impl OperationTable {
         self.quote
     }
 
-    /// Whether a fee quote is asked for.
+    /// True if a fee quote is asked for.
     pub(crate) fn is_quote_call(method: &Method, path: &str) -> bool {
         path == QUOTE_PATH && *method == Method::POST
     }
 
-    /// An operation's name.
     pub(crate) fn name(operation: usize) -> &'static str {
         OPERATIONS.get(operation).map_or("", |operation| operation.name)
     }
 
-    /// An operation's method and path.
     pub(crate) fn endpoint(operation: usize) -> (&'static str, &'static str) {
         OPERATIONS.get(operation).map_or(("", ""), |operation| (operation.method.as_str(), operation.path))
     }

@@ -30,9 +30,9 @@ export interface ApprovalNotice {
   /** Who proposed the change. */
   proposedBy: string;
   /** The version that a change of the configuration was made from. */
-  fromVersion?: number | null;
+  fromVersion?: number;
   /** What is to be moved, of a wallet movement. */
-  funds?: FundsNotice | null;
+  funds?: FundsNotice;
 }
 
 export type ApprovalState = "required" | "approved" | "denied" | "canceled";

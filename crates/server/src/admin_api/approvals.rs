@@ -1,13 +1,9 @@
 //! `/admin/v1/environments/<id>/approvals`: transfers, refunds, wallet movements and changes of the configuration that wait for
 //! people, and what people decide.
 
-use std::sync::Arc;
-
-use serde::Serialize;
 use serde_json::Value;
 use tollgate_configuration::{Change, Difference};
 use tollgate_domain::{
-    Minor,
     approval::{Approval, ApprovalState},
     id::{ApprovalId, KeyId},
 };
@@ -15,164 +11,109 @@ use tollgate_engine::{
     ApprovalSubject, DecideError, MoveOrder, ProposedChange, Replay,
     ports::{ApprovalQuery, ConfigProposal, FundRequest, RefundToApprove, Transfer},
 };
-use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{
-        config::{self, WarningResponse},
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    client_api::caller::run_to_completion,
-    json::{minor::digits, timestamp::rfc3339},
-    reference::{scalars, words},
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        refund::RefundResponse,
-        respond::{self, ApiResult},
-    },
+    admin_api::config::{self, WarningResponse},
+    prelude::*,
+    response::refund::RefundResponse,
 };
 
 /// How many payments of the past a proposed change is tried on.
 const REPLAYED: u32 = 1_000;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Approval)]
-pub(crate) struct ApprovalResponse {
-    id: String,
-    #[schema(value_type = words::ApprovalKind)]
-    kind: &'static str,
-    #[schema(value_type = words::ApprovalState)]
-    state: &'static str,
-    /// How many people have to approve.
-    count: u32,
-    /// The IDs of the rules that ask for it, and the limits that it exceeds.
-    reasons: Vec<String>,
-    votes: Vec<VoteResponse>,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
-    #[schema(required)]
-    transfer: Option<TransferToApprove>,
-    #[schema(required)]
-    refund: Option<RefundResponse>,
-    #[schema(required)]
-    funds: Option<FundsToApprove>,
-    #[schema(required)]
-    configuration: Option<ConfigurationToApprove>,
-}
+responses! {
+    ApprovalResponse as Approval {
+        id: String,
+        kind: words::ApprovalKind,
+        state: words::ApprovalState,
+        /// How many people have to approve.
+        count: u32,
+        /// The IDs of the rules that ask for it, and the limits that it exceeds.
+        reasons: Vec<String>,
+        votes: Vec<VoteResponse>,
+        created_at: Moment,
+        transfer: Option<TransferToApprove>,
+        refund: Option<RefundResponse>,
+        funds: Option<FundsToApprove>,
+        configuration: Option<ConfigurationToApprove>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TransferToApprove {
-    service_reference: String,
-    #[schema(value_type = words::TransactionStatus)]
-    status: &'static str,
-    /// The key that made the transfer.
-    #[schema(required)]
-    maker_key_id: Option<String>,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    amount_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    total_debit_minor: Minor,
-    #[schema(value_type = scalars::CurrencyCode)]
-    currency: String,
-    provider: String,
-    account_name: String,
-    bank_name: String,
-    account_last_four: String,
-    #[schema(required)]
-    description: Option<String>,
-}
+    TransferToApprove as TransferToApprove {
+        service_reference: String,
+        status: words::TransactionStatus,
+        /// The key that made the transfer.
+        maker_key_id: Option<String>,
+        amount_minor: MinorUnits,
+        total_debit_minor: MinorUnits,
+        currency: CurrencyCode,
+        provider: String,
+        account_name: String,
+        bank_name: String,
+        account_last_four: String,
+        description: Option<String>,
+    }
 
-/// A movement of money into or out of a wallet.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct FundsToApprove {
-    #[schema(value_type = words::MovementCause)]
-    cause: &'static str,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    amount_minor: Minor,
-    #[schema(value_type = scalars::CurrencyCode)]
-    currency: String,
-    reference: String,
-    requested_by: String,
-    /// The posting that it became.
-    #[schema(required)]
-    posting_id: Option<String>,
-}
+    /// A movement of money into or out of a wallet.
+    FundsToApprove as FundsToApprove {
+        cause: words::MovementCause,
+        amount_minor: MinorUnits,
+        currency: CurrencyCode,
+        reference: String,
+        requested_by: String,
+        /// The posting that it became.
+        posting_id: Option<String>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct ConfigurationToApprove {
-    proposed_by: String,
-    request_id: String,
-    /// The version that the change was made from. Where another is current, it cannot be approved anymore.
-    from_version: u64,
-    /// The version that it became.
-    #[schema(required)]
-    version: Option<u64>,
-    /// What it would change in the current version. Null in lists, and once it is decided.
-    #[schema(required)]
-    proposal: Option<ProposalResponse>,
-}
+    ConfigurationToApprove as ConfigurationToApprove {
+        proposed_by: String,
+        request_id: String,
+        /// The version that the change was made from. Where another is current, it cannot be approved anymore.
+        from_version: u64,
+        /// The version that it became.
+        version: Option<u64>,
+        /// What it would change in the current version. Null in lists, and once it is decided.
+        proposal: Option<ProposalResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ProposedConfiguration)]
-pub(crate) struct ProposalResponse {
-    current_version: u64,
-    changes: Vec<ChangeResponse>,
-    /// What is allowed and probably not meant.
-    warnings: Vec<WarningResponse>,
-    effect: EffectResponse,
-}
+    ProposalResponse as ProposedConfiguration {
+        current_version: u64,
+        changes: Vec<ChangeResponse>,
+        /// What is allowed and probably not meant.
+        warnings: Vec<WarningResponse>,
+        effect: EffectResponse,
+    }
 
-/// A place of the document that would differ. Secrets are masked.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConfigurationDifference)]
-pub(crate) struct ChangeResponse {
-    path: String,
-    #[schema(value_type = words::DifferenceKind)]
-    kind: &'static str,
-    /// What stands there now; null where nothing does.
-    #[schema(required)]
-    before: Option<Value>,
-    /// What would stand there; null where nothing would.
-    #[schema(required)]
-    after: Option<Value>,
-}
+    /// A place of the document that would differ. Secrets are masked.
+    ChangeResponse as ConfigurationDifference {
+        path: String,
+        kind: words::DifferenceKind,
+        /// What stands there now; null where nothing does.
+        #[schema(required)]
+        before: Option<Value>,
+        /// What would stand there; null where nothing would.
+        #[schema(required)]
+        after: Option<Value>,
+    }
 
-/// What the change would have done to the latest payments.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConfigurationEffect)]
-pub(crate) struct EffectResponse {
-    /// How many payments were looked at.
-    examined: u64,
-    /// How many would have gone elsewhere.
-    rerouted: u64,
-    /// How many would have had no route.
-    refused: u64,
-    /// How many would have had a different fee.
-    repriced: u64,
-}
+    /// What the change would have done to the latest payments.
+    EffectResponse as ConfigurationEffect {
+        /// How many payments were looked at.
+        examined: u64,
+        /// How many would have gone elsewhere.
+        rerouted: u64,
+        /// How many would have had no route.
+        refused: u64,
+        /// How many would have had a different fee.
+        repriced: u64,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ApprovalVote)]
-pub(crate) struct VoteResponse {
-    user_id: String,
-    name: String,
-    /// False for a denial.
-    approves: bool,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
+    VoteResponse as ApprovalVote {
+        user_id: String,
+        name: String,
+        /// False for a denial.
+        approves: bool,
+        at: Moment,
+    }
 }
 
 impl ApprovalResponse {
@@ -183,45 +124,46 @@ impl ApprovalResponse {
             user_id: vote.user.to_string(),
             name: vote.name.clone(),
             approves: vote.approves,
-            at: rfc3339(vote.at),
+            at: Moment(vote.at),
         });
+        let created_at = match subject {
+            ApprovalSubject::Transfer(transfer) => transfer.order.created_at,
+            ApprovalSubject::Refund(waiting) => waiting.refund.created_at,
+            ApprovalSubject::Funds(request) => request.at,
+            ApprovalSubject::Configuration(proposal) => proposal.change.at,
+        };
         let mut response = Self {
             id: id.to_string(),
-            kind: "",
-            state: state.as_str(),
+            kind: "".into(),
+            state: state.as_str().into(),
             count: *count,
             reasons: reasons.clone(),
             votes: votes.collect(),
-            created_at: String::new(),
+            created_at: Moment(created_at),
             transfer: None,
             refund: None,
             funds: None,
             configuration: None,
         };
-        let created_at = match subject {
+        match subject {
             ApprovalSubject::Transfer(transfer) => {
-                response.kind = "transfer";
+                response.kind = "transfer".into();
                 response.transfer = Some(TransferToApprove::of(transfer, *maker));
-                transfer.order.created_at
             }
             ApprovalSubject::Refund(waiting) => {
                 let RefundToApprove { payment, provider, currency, refund } = &**waiting;
-                response.kind = "refund";
+                response.kind = "refund".into();
                 response.refund = Some(RefundResponse::new(payment.to_string(), provider, *currency, refund));
-                refund.created_at
             }
             ApprovalSubject::Funds(request) => {
-                response.kind = "funds";
+                response.kind = "funds".into();
                 response.funds = Some(FundsToApprove::of(request));
-                request.at
             }
             ApprovalSubject::Configuration(proposal) => {
-                response.kind = "configuration";
+                response.kind = "configuration".into();
                 response.configuration = Some(ConfigurationToApprove::of(proposal));
-                proposal.change.at
             }
-        };
-        response.created_at = rfc3339(created_at);
+        }
         Some(response)
     }
 }
@@ -230,9 +172,9 @@ impl FundsToApprove {
     fn of(request: &FundRequest) -> Self {
         let MoveOrder { currency, cause, amount, reference } = &request.order;
         Self {
-            cause: cause.as_str(),
-            amount_minor: *amount,
-            currency: currency.to_string(),
+            cause: cause.as_str().into(),
+            amount_minor: (*amount).into(),
+            currency: (*currency).into(),
             reference: reference.clone(),
             requested_by: request.actor.clone(),
             posting_id: request.posting.map(|posting| posting.to_string()),
@@ -245,11 +187,11 @@ impl TransferToApprove {
         let order = &transfer.order;
         Self {
             service_reference: order.id.to_string(),
-            status: transfer.state.status.as_str(),
+            status: transfer.state.status.as_str().into(),
             maker_key_id: maker.map(|key| key.to_string()),
             amount_minor: order.fee.principal.into(),
-            total_debit_minor: order.fee.total_debit,
-            currency: order.currency.to_string(),
+            total_debit_minor: order.fee.total_debit.into(),
+            currency: order.currency.into(),
             provider: order.provider.clone(),
             account_name: order.account_name.clone(),
             bank_name: order.bank_name.clone(),
@@ -296,11 +238,11 @@ impl ChangeResponse {
             Difference::Reordered(order) => ("reordered", None, Some(order.into())),
             Difference::OtherSecret => ("secret", None, None),
         };
-        Self { path, kind, before, after }
+        Self { path, kind: kind.into(), before, after }
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ApprovalResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: required, approved, denied, canceled";
@@ -309,20 +251,21 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     query.finish()?;
     let query = ApprovalQuery { state, before, limit: limit.to_read() };
     operator.record_list("approval.list", environment).await?;
-    let found = operator.app.engine.approvals(environment, query).await?;
-    let found: Vec<_> = found.iter().filter_map(ApprovalResponse::of).collect();
-    respond::ok(&ListResponse::slice(found, limit, |it| it, |it| it.id.clone()))
+    let approvals = operator.app.engine.approvals(environment, query).await?;
+    let approvals: Vec<_> = approvals.iter().filter_map(ApprovalResponse::of).collect();
+    respond::ok(&ListResponse::slice(approvals, limit, |it| it, |it| it.id.clone()))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<ApprovalResponse> {
     let environment = operator.known_environment()?;
     let engine = &operator.app.engine;
-    let found = engine.approval(environment, operator.path("approval")?).await?.ok_or_else(not_found_here)?;
-    let mut response = ApprovalResponse::of(&found).ok_or_else(not_found_here)?;
+    let approval =
+        engine.approval(environment, operator.path("approval")?).await?.ok_or_else(not_found_here)?;
+    let mut response = ApprovalResponse::of(&approval).ok_or_else(not_found_here)?;
     operator.record_view("approval.view", environment, &response.id).await?;
-    let is_proposal = matches!(found, ApprovalSubject::Configuration(_));
+    let is_proposal = matches!(approval, ApprovalSubject::Configuration(_));
     let _turn = if is_proposal { Some(config::read_turn(&operator).await?) } else { None };
-    if let (ApprovalSubject::Configuration(proposal), Some(shown)) = (&found, &mut response.configuration)
+    if let (ApprovalSubject::Configuration(proposal), Some(shown)) = (&approval, &mut response.configuration)
         && let Some(change) = engine.proposed_change(proposal).await?
     {
         let effect = engine.replay_history(environment, &change.configuration, REPLAYED).await?;
@@ -331,15 +274,15 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
     respond::ok(&response)
 }
 
-pub(crate) async fn approve(operator: Operator) -> ApiResult {
+pub(crate) async fn approve(operator: Operator) -> Done<ApprovalResponse> {
     decide(operator, true).await
 }
 
-pub(crate) async fn deny(operator: Operator) -> ApiResult {
+pub(crate) async fn deny(operator: Operator) -> Done<ApprovalResponse> {
     decide(operator, false).await
 }
 
-async fn decide(operator: Operator, approves: bool) -> ApiResult {
+async fn decide(operator: Operator, approves: bool) -> Done<ApprovalResponse> {
     let environment = operator.known_environment()?;
     let id: ApprovalId = operator.path("approval")?;
     let (engine, origin) = (Arc::clone(&operator.app.engine), operator.origin.clone());

@@ -2,68 +2,48 @@
 //! `?full=true`, from the beginning.
 
 use data_encoding::HEXLOWER;
-use serde::Serialize;
 use tollgate_engine::ports::AuditScope;
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::Operator,
-    json::timestamp::rfc3339,
-    reference::scalars,
-    response::respond::{self, ApiResult},
-};
+use crate::prelude::*;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Audit)]
-pub(crate) struct AuditResponse {
-    clean: bool,
-    wallets: u64,
-    postings: u64,
-    transfers: u64,
-    card_postings: u64,
-    /// What was verified before and not again; null if everything was verified.
-    #[schema(required)]
-    earlier: Option<EarlierResponse>,
-    findings: Vec<FindingResponse>,
-    audit_log: AuditLogResponse,
+responses! {
+    AuditResponse as Audit {
+        clean: bool,
+        wallets: u64,
+        postings: u64,
+        transfers: u64,
+        card_postings: u64,
+        /// What was verified before and not again; null if everything was verified.
+        earlier: Option<EarlierResponse>,
+        findings: Vec<FindingResponse>,
+        audit_log: AuditLogResponse,
+    }
+
+    /// What earlier audits have verified.
+    EarlierResponse as EarlierAudits {
+        verified_at: Moment,
+        full_at: Moment,
+        postings: u64,
+        card_postings: u64,
+    }
+
+    /// What the audit log's chain was found to be.
+    AuditLogResponse as AuditLogCheck {
+        entries: u64,
+        /// The last hash. Kept elsewhere, it proves later that nothing before it was rewritten.
+        head: String,
+        /// The first thing that is wrong.
+        problem: Option<String>,
+    }
+
+    FindingResponse as AuditFinding {
+        environment_id: String,
+        subject: String,
+        problem: String,
+    }
 }
 
-/// What earlier audits have verified.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EarlierAudits)]
-pub(crate) struct EarlierResponse {
-    #[schema(value_type = scalars::Moment)]
-    verified_at: String,
-    #[schema(value_type = scalars::Moment)]
-    full_at: String,
-    postings: u64,
-    card_postings: u64,
-}
-
-/// What the audit log's chain was found to be.
-#[derive(Serialize, ToSchema)]
-#[schema(as = AuditLogCheck)]
-pub(crate) struct AuditLogResponse {
-    entries: u64,
-    /// The last hash. Kept elsewhere, it proves later that nothing before it was rewritten.
-    head: String,
-    /// The first thing that is wrong.
-    #[schema(required)]
-    problem: Option<String>,
-}
-
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AuditFinding)]
-pub(crate) struct FindingResponse {
-    environment_id: String,
-    subject: String,
-    problem: String,
-}
-
-pub(crate) async fn run(operator: Operator) -> ApiResult {
+pub(crate) async fn run(operator: Operator) -> Done<AuditResponse> {
     let mut query = operator.query();
     let scope = match query.value("full") {
         Some(true) => AuditScope::Everything,
@@ -85,8 +65,8 @@ pub(crate) async fn run(operator: Operator) -> ApiResult {
         transfers: audit.transfers,
         card_postings: audit.card_postings,
         earlier: audit.earlier.map(|earlier| EarlierResponse {
-            verified_at: rfc3339(earlier.at),
-            full_at: rfc3339(earlier.full_at),
+            verified_at: Moment(earlier.at),
+            full_at: Moment(earlier.full_at),
             postings: earlier.postings,
             card_postings: earlier.card_postings,
         }),

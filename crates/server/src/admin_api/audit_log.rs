@@ -1,37 +1,21 @@
 //! `GET /admin/v1/audit-log`: who did what, newest first, and the same as JSON lines.
 
-use axum::{body::Body, response::Response};
 use data_encoding::HEXLOWER;
-use http::{HeaderValue, header};
-use serde::Serialize;
 use serde_json::value::RawValue;
 use tollgate_domain::audit_log::AuditEntry;
 use tollgate_engine::{Audited, ports::AuditLogFilter};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::timestamp::rfc3339,
-    reference::{scalars, words},
-    request::location::QueryReader,
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{prelude::*, request::location::QueryReader};
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = AuditLogEntryAccepted)]
-pub(crate) struct AcceptedResponse {
-    /// The entry that is accepted.
-    entry: u64,
+responses! {
+    AcceptedResponse as AuditLogEntryAccepted {
+        /// The entry that is accepted.
+        entry: u64,
+    }
 }
 
 /// What came before an entry that says that it is not proved is accepted as it is.
-pub(crate) async fn accept(operator: Operator) -> ApiResult {
+pub(crate) async fn accept(operator: Operator) -> Done<AcceptedResponse> {
     let entry = operator.path("entry")?;
     let is_accepted = operator.app.engine.accept_audit_entry(entry, &operator.origin).await?;
     if is_accepted { respond::ok(&AcceptedResponse { entry }) } else { Err(not_found_here()) }
@@ -43,40 +27,32 @@ pub(crate) const JSON_LINES: &str = "application/jsonl; charset=utf-8";
 const EXPORT_SLICE: u32 = 1_000;
 const MAX_EXPORT_ENTRIES: usize = 20_000;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AuditLogEntry)]
-pub(crate) struct EntryResponse {
-    /// Counts up from 1 without gaps.
-    sequence: u64,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    #[schema(value_type = words::ActorKind)]
-    actor_kind: &'static str,
-    #[schema(required)]
-    user_id: Option<String>,
-    actor: String,
-    /// The personal token it was done with.
-    #[schema(required)]
-    token_id: Option<String>,
-    /// Where the request came from.
-    #[schema(required)]
-    address: Option<String>,
-    request_id: String,
-    /// What was done, such as `key.issue`.
-    action: String,
-    #[schema(required)]
-    organization_id: Option<String>,
-    #[schema(required)]
-    environment_id: Option<String>,
-    /// The ID or reference of what it was done to.
-    subject: String,
-    #[schema(value_type = Option<Object>, required)]
-    before: Option<Box<RawValue>>,
-    #[schema(value_type = Option<Object>, required)]
-    after: Option<Box<RawValue>>,
-    /// HMAC-SHA-256 of this entry and of the hash before it, under a key derived from the master key.
-    hash: String,
+responses! {
+    EntryResponse as AuditLogEntry {
+        /// Counts up from 1 without gaps.
+        sequence: u64,
+        at: Moment,
+        actor_kind: words::ActorKind,
+        user_id: Option<String>,
+        actor: String,
+        /// The personal token it was done with.
+        token_id: Option<String>,
+        /// Where the request came from.
+        address: Option<String>,
+        request_id: String,
+        /// What was done, such as `key.issue`.
+        action: String,
+        organization_id: Option<String>,
+        environment_id: Option<String>,
+        /// The ID or reference of what it was done to.
+        subject: String,
+        #[schema(value_type = Option<Object>, required)]
+        before: Option<Box<RawValue>>,
+        #[schema(value_type = Option<Object>, required)]
+        after: Option<Box<RawValue>>,
+        /// HMAC-SHA-256 of this entry and of the hash before it, under a key derived from the master key.
+        hash: String,
+    }
 }
 
 impl EntryResponse {
@@ -85,8 +61,8 @@ impl EntryResponse {
         let json = |text: Option<String>| text.and_then(|text| RawValue::from_string(text).ok());
         Self {
             sequence,
-            at: rfc3339(entry.at),
-            actor_kind: entry.actor.kind.as_str(),
+            at: Moment(entry.at),
+            actor_kind: entry.actor.kind.as_str().into(),
             user_id: entry.actor.kind.user().map(|id| id.to_string()),
             actor: entry.actor.name,
             token_id: entry.token.map(|id| id.to_string()),
@@ -122,7 +98,7 @@ fn filter(query: &mut QueryReader<'_>) -> (AuditLogFilter, Option<u64>) {
     (filter, query.value("before"))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EntryResponse>> {
     let mut query = operator.query();
     let ((filter, before), limit) = (filter(&mut query), query.limit());
     query.finish()?;
@@ -150,7 +126,5 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
             text.push(b'\n');
         }
     }
-    let mut response = Response::new(Body::from(text));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(JSON_LINES));
-    Ok(response)
+    Ok(respond::file(JSON_LINES, text))
 }

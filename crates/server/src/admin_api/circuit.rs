@@ -1,71 +1,46 @@
 //! `POST /admin/v1/environments/<id>/providers/<name>/circuit`: an operator decides whether a provider gets new work.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use tollgate_configuration::ForcedCircuit;
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::Operator,
-    reference::words,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::respond::{self, ApiResult},
-};
+use crate::{json::text::JsonText, prelude::*};
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ForceCircuitRequest)]
-pub(crate) struct CircuitBody<'a> {
-    /// `open`: no new work; `closed`: new work, whatever happens; `automatic`: by how the provider answers.
-    #[serde(borrow)]
-    #[schema(value_type = words::CircuitDecision, required)]
-    state: Raw<'a>,
+requests! {
+    CircuitBody as ForceCircuitRequest {
+        /// `open`: no new work; `closed`: new work, whatever happens; `automatic`: by how the provider answers.
+        state: words::CircuitDecision,
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ForcedCircuit)]
-pub(crate) struct ForcedResponse {
-    provider: String,
-    #[schema(value_type = words::CircuitDecision)]
-    state: &'static str,
-    /// The version of the configuration that says so.
-    config_version: u64,
+responses! {
+    ForcedResponse as ForcedCircuit {
+        provider: String,
+        state: words::CircuitDecision,
+        /// The version of the configuration that says so.
+        config_version: u64,
+    }
 }
 
-pub(crate) async fn force(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn force(operator: Operator, body: JsonBody<CircuitBody>) -> Done<ForcedResponse> {
     let environment = operator.known_environment()?;
     let provider: String = operator.path("provider")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let body: CircuitBody<'_> = body::parse_object(&body)?;
-    let mut errors = FieldErrors::default();
-    let state = match body.state {
-        None => errors.add("state", "is required"),
-        raw => {
-            let known = "open, closed, automatic";
-            fields::word("state", raw, Decision::Automatic, Decision::parse, known, &mut errors)
-        }
-    };
-    let state = match fields::complete(errors, state)? {
-        Decision::Force(state) => Some(state),
-        Decision::Automatic => None,
-    };
+    let CircuitBody { state } = body.read(&operator).await?;
     let engine = &operator.app.engine;
     let config_version = engine.force_circuit(environment, &provider, state, operator.origin.clone()).await?;
     let state = state.map_or("automatic", ForcedCircuit::as_str);
-    respond::ok(&ForcedResponse { provider, state, config_version })
+    respond::ok(&ForcedResponse { provider, state: state.into(), config_version })
 }
 
-/// What an operator decides.
-enum Decision {
-    Force(ForcedCircuit),
-    Automatic,
-}
+impl Field for words::CircuitDecision {
+    /// `None` for `automatic`.
+    type Value = Option<ForcedCircuit>;
 
-impl Decision {
-    fn parse(text: &str) -> Option<Self> {
-        if text == "automatic" { Some(Self::Automatic) } else { ForcedCircuit::parse(text).map(Self::Force) }
+    fn read(name: &'static str, raw: &RawValue, form: &mut Form<'_>) -> Option<Self::Value> {
+        let decision = match JsonText::of(raw) {
+            JsonText::String(text) if text == "automatic" => Some(None),
+            JsonText::String(text) => ForcedCircuit::parse(&text).map(Some),
+            _ => None,
+        };
+        decision.or_else(|| form.errors.add(name, "must be one of: open, closed, automatic"))
     }
 }

@@ -3,57 +3,35 @@
 //! The document travels bare as `data`, so that what was read can be sent back; its version is the `ETag`, and an
 //! `If-Match` makes a change conditional on it.
 
-use axum::body::Body;
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, header};
-use serde::Serialize;
+use http::{HeaderMap, header};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use tollgate_configuration::ConfigWarning;
 use tollgate_engine::{ConfigDocument, ConfigureError, Configured, ports::ConfigVersionSummary};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::timestamp::rfc3339,
-    reference::scalars,
-    request::body,
-    response::{
-        error::{ApiError, Detail},
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{prelude::*, types::configuration::Configuration};
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConfigurationChange)]
-pub(crate) struct ReplacedResponse<'a> {
-    version: u64,
-    changed_by: &'a str,
-    /// What is allowed and probably not meant.
-    warnings: Vec<WarningResponse>,
-}
+responses! {
+    ReplacedResponse<'a> as ConfigurationChange {
+        version: u64,
+        changed_by: &'a str,
+        /// What is allowed and probably not meant.
+        warnings: Vec<WarningResponse>,
+    }
 
-/// A change that somebody else has to approve.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConfigurationProposal)]
-pub(crate) struct ProposedResponse<'a> {
-    approval_id: String,
-    proposed_by: &'a str,
-    /// What is allowed and probably not meant.
-    warnings: Vec<WarningResponse>,
-}
+    /// A change that somebody else has to approve.
+    ProposedResponse<'a> as ConfigurationProposal {
+        approval_id: String,
+        proposed_by: &'a str,
+        /// What is allowed and probably not meant.
+        warnings: Vec<WarningResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ConfigurationWarning)]
-pub(crate) struct WarningResponse {
-    path: String,
-    message: String,
+    WarningResponse as ConfigurationWarning {
+        path: String,
+        message: String,
+    }
 }
 
 impl From<ConfigWarning> for WarningResponse {
@@ -62,51 +40,46 @@ impl From<ConfigWarning> for WarningResponse {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CheckedConfiguration)]
-pub(crate) struct CheckedResponse {
-    /// The current version, which the document was checked against.
-    version: u64,
-    /// As it would be read back, secrets masked.
-    #[schema(value_type = Object)]
-    document: Value,
-    /// Where another secret would stand than now; masks need not tell, since two secrets can end alike.
-    replaced_secrets: Vec<String>,
-    /// What is allowed and probably not meant.
-    warnings: Vec<WarningResponse>,
-}
+responses! {
+    CheckedResponse as CheckedConfiguration {
+        /// The current version, which the document was checked against.
+        version: u64,
+        /// As it would be read back, secrets masked.
+        #[schema(value_type = Object)]
+        document: Value,
+        /// Where another secret would stand than now; masks need not tell, since two secrets can end alike.
+        replaced_secrets: Vec<String>,
+        /// What is allowed and probably not meant.
+        warnings: Vec<WarningResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ConfigurationVersion)]
-pub(crate) struct VersionResponse {
-    version: u64,
-    changed_by: String,
-    #[schema(value_type = scalars::Moment)]
-    changed_at: String,
-    request_id: String,
+    VersionResponse as ConfigurationVersion {
+        version: u64,
+        changed_by: String,
+        changed_at: Moment,
+        request_id: String,
+    }
 }
 
 impl From<ConfigVersionSummary> for VersionResponse {
     fn from(summary: ConfigVersionSummary) -> Self {
         let ConfigVersionSummary { version, actor, request, at } = summary;
-        Self { version, changed_by: actor, changed_at: rfc3339(at), request_id: request }
+        Self { version, changed_by: actor, changed_at: Moment(at), request_id: request }
     }
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Versioned<Configuration> {
     let _turn = read_turn(&operator).await?;
     document(&operator.app.engine.config_document(operator.path("environment")?, None).await?)
 }
 
-pub(crate) async fn read_version(operator: Operator) -> ApiResult {
+pub(crate) async fn read_version(operator: Operator) -> Versioned<Configuration> {
     let (environment, version) = (operator.path("environment")?, operator.path("version")?);
     let _turn = read_turn(&operator).await?;
     document(&operator.app.engine.config_document(environment, Some(version)).await?)
 }
 
-pub(crate) async fn history(operator: Operator) -> ApiResult {
+pub(crate) async fn history(operator: Operator) -> Done<ListResponse<VersionResponse>> {
     let mut query = operator.query();
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
@@ -115,7 +88,11 @@ pub(crate) async fn history(operator: Operator) -> ApiResult {
     respond::ok(&ListResponse::slice(history, limit, VersionResponse::from, |it| it.version))
 }
 
-pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
+/// In force, or waiting for approval.
+type Replaced =
+    OneOf<(kind::Versioned<ReplacedResponse<'static>>, kind::Accepted<ProposedResponse<'static>>)>;
+
+pub(crate) async fn replace(operator: Operator, body: JsonBody<Configuration>) -> Replaced {
     let environment = operator.path("environment")?;
     let expected = expected_version(&operator.headers)?;
     let body = sent_document(&operator, body).await?;
@@ -127,18 +104,22 @@ pub(crate) async fn replace(operator: Operator, body: Body) -> ApiResult {
         (&operator.origin.actor, applied.warnings.into_iter().map(WarningResponse::from).collect());
     match applied.outcome {
         Configured::InForce { version } => {
-            with_version(respond::ok(&ReplacedResponse { version, changed_by: actor, warnings }), version)
+            let replaced = ReplacedResponse { version, changed_by: actor, warnings };
+            respond::versioned(&replaced, version).map(Answer::one_of)
         }
-        Configured::Proposed { approval } => respond::accepted(&ProposedResponse {
-            approval_id: approval.to_string(),
-            proposed_by: actor,
-            warnings,
-        }),
+        Configured::Proposed { approval } => {
+            let approval_id = approval.to_string();
+            let proposed = ProposedResponse { approval_id, proposed_by: actor, warnings };
+            respond::accepted(&proposed).map(Answer::one_of)
+        }
     }
 }
 
 /// Says what a `PUT` of the same body would say of its faults, and changes nothing.
-pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn validate(
+    operator: Operator,
+    body: JsonBody<Configuration>,
+) -> Versioned<CheckedResponse> {
     let environment = operator.path("environment")?;
     let body = sent_document(&operator, body).await?;
     let _turn = turn(&operator).await?;
@@ -150,14 +131,14 @@ pub(crate) async fn validate(operator: Operator, body: Body) -> ApiResult {
         replaced_secrets: checked.replaced_secrets,
         warnings: checked.warnings.into_iter().map(WarningResponse::from).collect(),
     };
-    with_version(respond::ok(&answer), checked.version)
+    respond::versioned(&answer, checked.version)
 }
 
 /// The limit for operators whose role holds in some organizations only.
-async fn sent_document(operator: &Operator, body: Body) -> Result<Bytes, ApiError> {
+async fn sent_document(operator: &Operator, body: JsonBody<Configuration>) -> Result<Bytes, ApiError> {
     let is_limited = operator.identity.organizations().is_some();
     let most = if is_limited { body::LIMITED_ADMIN_LIMIT } else { body::ADMIN_LIMIT };
-    body::read_json(&operator.headers, body, most).await
+    body::read_json(&operator.headers, body.0, most).await
 }
 
 /// Taken once the document has arrived, so that no request waits for a slow sender.
@@ -178,16 +159,8 @@ async fn parsed(operator: &Operator, body: Bytes) -> Result<Value, ApiError> {
     document.map_err(|fault| ApiError::malformed(format!("{fault}.")))
 }
 
-fn document(read: &ConfigDocument) -> ApiResult {
-    with_version(respond::ok(&read.document), read.version)
-}
-
-fn with_version(answer: ApiResult, version: u64) -> ApiResult {
-    let mut response = answer?;
-    if let Ok(tag) = HeaderValue::try_from(format!("\"{version}\"")) {
-        response.headers_mut().insert(header::ETAG, tag);
-    }
-    Ok(response)
+fn document(read: &ConfigDocument) -> Versioned<Configuration> {
+    respond::versioned_document(&read.document, read.version)
 }
 
 /// The version an `If-Match` names; `*` is any.

@@ -1,66 +1,47 @@
 //! `GET /admin/v1/environments/<id>/deliveries`: which event is on its way to which endpoint, and its result.
 
-use serde::Serialize;
 use tollgate_domain::id::{EndpointId, EventId};
 use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{operator::Operator, paging::ListResponse},
-    json::timestamp::rfc3339,
-    reference::{scalars, words},
-    response::respond::{self, ApiResult},
-};
+use crate::prelude::*;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Delivery)]
-pub(crate) struct DeliveryResponse {
-    event_id: String,
-    #[schema(value_type = words::EventKind)]
-    r#type: &'static str,
-    /// The payment; null for an event about a provider.
-    #[schema(required)]
-    service_reference: Option<String>,
-    endpoint_id: String,
-    #[schema(value_type = words::DeliveryState)]
-    state: &'static str,
-    /// Since when it has been tried.
-    #[schema(value_type = scalars::Moment)]
-    since: String,
-    tries: u32,
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    next_try_at: Option<String>,
-    #[schema(required)]
-    last_try: Option<LastTryResponse>,
-}
+responses! {
+    DeliveryResponse as Delivery {
+        event_id: String,
+        r#type: words::EventKind,
+        /// The payment; null for an event about a provider.
+        service_reference: Option<String>,
+        endpoint_id: String,
+        state: words::DeliveryState,
+        /// Since when it has been tried.
+        since: Moment,
+        tries: u32,
+        next_try_at: Option<Moment>,
+        last_try: Option<LastTryResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = DeliveryTry)]
-pub(crate) struct LastTryResponse {
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    /// The receiver's status; null where it did not respond.
-    #[schema(required)]
-    status: Option<u16>,
-    took_ms: u32,
-    note: String,
+    LastTryResponse as DeliveryTry {
+        at: Moment,
+        /// The receiver's status; null where it did not respond.
+        status: Option<u16>,
+        took_ms: u32,
+        note: String,
+    }
 }
 
 impl DeliveryResponse {
     pub(crate) fn of(delivery: &EventDelivery) -> Self {
         Self {
             event_id: delivery.event.id.to_string(),
-            r#type: delivery.event.kind.as_str(),
+            r#type: delivery.event.kind.as_str().into(),
             service_reference: delivery.event.reference.map(|reference| reference.to_string()),
             endpoint_id: delivery.endpoint.to_string(),
-            state: delivery.state.as_str(),
-            since: rfc3339(delivery.since),
+            state: delivery.state.as_str().into(),
+            since: Moment(delivery.since),
             tries: delivery.tries,
-            next_try_at: delivery.due.map(rfc3339),
+            next_try_at: delivery.due.map(Moment),
             last_try: delivery.last.as_ref().map(|last| LastTryResponse {
-                at: rfc3339(last.at),
+                at: Moment(last.at),
                 status: last.status,
                 took_ms: last.took_millis,
                 note: last.note.clone(),
@@ -69,11 +50,11 @@ impl DeliveryResponse {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<DeliveryResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: waiting, delivered, parked";
-    let wanted = DeliveryQuery {
+    let filter = DeliveryQuery {
         endpoint: query.value("endpointId"),
         event: query.value("eventId"),
         state: query.value_as("state", rule, DeliveryState::parse),
@@ -81,9 +62,9 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let before = query.value_as("before", "must be a cursor returned by this list", place);
     let limit = query.limit();
     query.finish()?;
-    let found = operator.app.engine.deliveries(environment, wanted, before, limit.to_read()).await?;
+    let deliveries = operator.app.engine.deliveries(environment, filter, before, limit.to_read()).await?;
     let cursor = |it: &EventDelivery| format!("{},{}", it.event.id, it.endpoint);
-    respond::ok(&ListResponse::slice(found, limit, |it| DeliveryResponse::of(&it), cursor))
+    respond::ok(&ListResponse::slice(deliveries, limit, |it| DeliveryResponse::of(&it), cursor))
 }
 
 /// The place a cursor means: an event, and an endpoint within it.

@@ -2,39 +2,27 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
 use tollgate_engine::Check;
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::Operator,
-    json::timestamp::rfc3339,
-    reference::scalars,
-    response::respond::{self, ApiResult},
-};
+use crate::prelude::*;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Examination)]
-pub(crate) struct DoctorResponse {
-    version: &'static str,
-    /// For comparing clocks.
-    #[schema(value_type = scalars::Moment)]
-    server_time: String,
-    checks: Vec<CheckResponse>,
-}
+responses! {
+    DoctorResponse as Examination {
+        version: &'static str,
+        /// For comparing clocks.
+        server_time: Moment,
+        checks: Vec<CheckResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ExaminationCheck)]
-pub(crate) struct CheckResponse {
-    name: &'static str,
-    environment_id: Option<String>,
-    /// `ok`, `warning` or `problem`.
-    verdict: &'static str,
-    finding: String,
-    #[schema(value_type = Option<String>)]
-    advice: Option<Cow<'static, str>>,
+    CheckResponse as ExaminationCheck {
+        name: &'static str,
+        environment_id: Option<String>,
+        /// `ok`, `warning` or `problem`.
+        verdict: &'static str,
+        finding: String,
+        #[schema(value_type = Option<String>)]
+        advice: Option<Cow<'static, str>>,
+    }
 }
 
 impl From<Check> for CheckResponse {
@@ -49,7 +37,7 @@ impl From<Check> for CheckResponse {
     }
 }
 
-pub(crate) async fn examine(operator: Operator) -> ApiResult {
+pub(crate) async fn examine(operator: Operator) -> Done<DoctorResponse> {
     let engine = &operator.app.engine;
     let mut checks = Vec::new();
     if let Some(external) = &operator.app.external_check {
@@ -59,7 +47,7 @@ pub(crate) async fn examine(operator: Operator) -> ApiResult {
     let checks = checks.into_iter().map(CheckResponse::from).collect();
     respond::ok(&DoctorResponse {
         version: env!("CARGO_PKG_VERSION"),
-        server_time: rfc3339(engine.clock().now()),
+        server_time: Moment(engine.clock().now()),
         checks,
     })
 }

@@ -1,45 +1,23 @@
 //! `/admin/v1/applications/<id>/environments` and `/admin/v1/environments/<id>`.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
-use tollgate_domain::tenant::{Environment, EnvironmentName};
-use utoipa::ToSchema;
+use tollgate_domain::tenant::Environment;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Environment)]
-pub(crate) struct EnvironmentResponse {
-    id: String,
-    application_id: String,
-    organization_id: String,
-    name: String,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
+responses! {
+    EnvironmentResponse as Environment {
+        id: String,
+        application_id: String,
+        organization_id: String,
+        name: String,
+        created_at: Moment,
+    }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = EnvironmentRequest)]
-pub(crate) struct EnvironmentBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = scalars::EnvironmentNameInput, required)]
-    name: Raw<'a>,
+requests! {
+    EnvironmentBody as EnvironmentRequest {
+        name: scalars::EnvironmentNameInput,
+    }
 }
 
 impl From<Environment> for EnvironmentResponse {
@@ -49,38 +27,28 @@ impl From<Environment> for EnvironmentResponse {
             application_id: environment.application.to_string(),
             organization_id: environment.organization.to_string(),
             name: environment.name.to_string(),
-            created_at: rfc3339(environment.created_at),
+            created_at: Moment(environment.created_at),
         }
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn create(
+    operator: Operator,
+    body: JsonBody<EnvironmentBody>,
+) -> Created<EnvironmentResponse> {
     let application = operator.path("application")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let environment =
-        operator.app.engine.create_environment(application, read_name(&body)?, &operator.origin).await?;
+    let EnvironmentBody { name } = body.read(&operator).await?;
+    let environment = operator.app.engine.create_environment(application, name, &operator.origin).await?;
     respond::created(&EnvironmentResponse::from(environment))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EnvironmentResponse>> {
     let (page, limit) = operator.page()?;
     let environments = operator.app.engine.environments(operator.path("application")?, page).await?;
     respond::ok(&ListResponse::slice(environments, limit, EnvironmentResponse::from, |it| it.id))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<EnvironmentResponse> {
     let environment = operator.app.engine.environment(operator.path("environment")?).await?;
     respond::ok(&EnvironmentResponse::from(environment.ok_or_else(not_found_here)?))
-}
-
-fn read_name(body: &[u8]) -> Result<EnvironmentName, ApiError> {
-    const RULE: &str = "must be 1 to 32 characters a-z and 0-9, starting with a letter, such as test or live";
-    let body: EnvironmentBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let name = match body.name.map(JsonText::of) {
-        None => errors.add("name", "is required"),
-        Some(JsonText::String(text)) => EnvironmentName::parse(&text).or_else(|| errors.add("name", RULE)),
-        Some(_) => errors.add("name", RULE),
-    };
-    fields::complete(errors, name)
 }

@@ -1,73 +1,50 @@
 //! `POST /admin/v1/environments/<id>/erase`: removes a customer's personal data and keeps the books.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
 use tollgate_engine::{CustomerName, EraseError};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::{Operator, not_found_here},
-    client_api::caller::run_to_completion,
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
 const MAX_EXTERNAL_ID_LENGTH: usize = 160;
 
-type ExternalId = scalars::Line<MAX_EXTERNAL_ID_LENGTH>;
+type ExternalId = scalars::CallerId<MAX_EXTERNAL_ID_LENGTH>;
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ErasureRequest)]
-pub(crate) struct EraseBody<'a> {
-    /// The caller's ID of the customer. Every payment with an email address of theirs is meant, too.
-    #[serde(borrow)]
-    #[schema(value_type = Option<ExternalId>, inline)]
-    external_customer_id: Raw<'a>,
-    /// Every payment with this email address is meant. At least one of the two is required.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::EmailInput>)]
-    email: Raw<'a>,
+requests! {
+    EraseBody as ErasureRequest {
+        /// The caller's ID of the customer. Every payment with an email address of theirs is meant, too.
+        external_customer_id: Option<ExternalId>,
+        /// Every payment with this email address is meant. At least one of the two is required.
+        email: Option<scalars::EmailInput>,
+    } => |form| {
+        if let (Some(None), Some(None)) = (&external_customer_id, &email) {
+            form.errors.add::<()>("externalCustomerId", "is required where `email` is not given");
+        }
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Erasure)]
-pub(crate) struct ErasureResponse {
-    /// Card payments whose personal data this call has erased.
-    card_payments: u64,
-    transfers: u64,
-    /// Customer tokens that were issued under an idempotency key and are forgotten.
-    customer_tokens: u64,
-    /// Payments that have not ended and keep their data until they have; it is erased by itself then. At most 100 are listed.
-    in_progress: Vec<String>,
-    /// The same, with the day each is expected to end.
-    remaining: Vec<RemainingResponse>,
+responses! {
+    ErasureResponse as Erasure {
+        /// Card payments whose personal data this call has erased.
+        card_payments: u64,
+        transfers: u64,
+        /// Customer tokens that were issued under an idempotency key and are forgotten.
+        customer_tokens: u64,
+        /// Payments that have not ended and keep their data until they have; it is erased by itself then. At most 100 are listed.
+        in_progress: Vec<String>,
+        /// The same, with the day each is expected to end.
+        remaining: Vec<RemainingResponse>,
+    }
+
+    RemainingResponse as RemainingData {
+        service_reference: String,
+        /// As `YYYY-MM-DD`; null where only the provider can tell.
+        ends_on: Option<String>,
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = RemainingData)]
-pub(crate) struct RemainingResponse {
-    service_reference: String,
-    /// As `YYYY-MM-DD`; null where only the provider can tell.
-    #[schema(required)]
-    ends_on: Option<String>,
-}
-
-pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn run(operator: Operator, body: JsonBody<EraseBody>) -> Done<ErasureResponse> {
     let environment = operator.known_environment()?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let customer = read(&body)?;
+    let EraseBody { external_customer_id: external_id, email } = body.read(&operator).await?;
+    let customer = CustomerName { external_id, email };
     let (engine, origin) = (Arc::clone(&operator.app.engine), operator.origin.clone());
     let erasing = async move { engine.erase_customer(environment, &customer, origin).await };
     let erasure = run_to_completion(&operator.app.engine, erasing).await??;
@@ -82,19 +59,6 @@ pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {
             .map(|it| RemainingResponse { service_reference: it.reference.to_string(), ends_on: it.ends_on })
             .collect(),
     })
-}
-
-fn read(body: &[u8]) -> Result<CustomerName, ApiError> {
-    let body: EraseBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let external_id = body.external_customer_id.and_then(|id| {
-        fields::required_id("externalCustomerId", Some(id), MAX_EXTERNAL_ID_LENGTH, &mut errors)
-    });
-    let email = fields::email("email", body.email, &mut errors);
-    if errors.is_empty() && external_id.is_none() && email.is_none() {
-        errors.add::<()>("externalCustomerId", "is required where `email` is not given");
-    }
-    fields::complete(errors, Some(CustomerName { external_id, email }))
 }
 
 impl From<EraseError> for ApiError {

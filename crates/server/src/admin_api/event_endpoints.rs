@@ -2,8 +2,7 @@
 
 use std::{borrow::Cow, time::Duration};
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 use tollgate_domain::{
     event::EventFilter,
@@ -20,69 +19,44 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{json::text::JsonText, prelude::*};
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;
 
+type Grace = scalars::Seconds<MAX_GRACE_SECONDS>;
 type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 
 /// A day, in which every instance of the receiver can be given the new secret.
-const DEFAULT_GRACE_SECONDS: u64 = 86_400;
+const DEFAULT_GRACE: Duration = Duration::from_hours(24);
 const MAX_GRACE_SECONDS: u64 = 30 * 86_400;
 /// More names than there are events, in a list that is read whole.
 const MAX_NAMES: usize = 64;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EventEndpoint)]
-pub(crate) struct EndpointResponse {
-    id: String,
-    url: String,
-    #[schema(required)]
-    description: Option<String>,
-    #[schema(value_type = Vec<words::EventName>)]
-    events: Vec<&'static str>,
-    enabled: bool,
-    /// Why nothing is sent there, in words.
-    #[schema(required)]
-    disabled_reason: Option<String>,
-    /// Deliveries that failed since one last succeeded.
-    failures: u32,
-    /// Left alone until then because it did not answer.
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    rests_until: Option<String>,
-    /// When the secrets that were rotated away cease to sign, the latest first.
-    #[schema(value_type = Vec<scalars::Moment>)]
-    old_secrets_until: Vec<String>,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
-    #[schema(value_type = scalars::Moment)]
-    updated_at: String,
-}
+responses! {
+    EndpointResponse as EventEndpoint {
+        id: String,
+        url: String,
+        description: Option<String>,
+        events: Vec<words::EventName>,
+        enabled: bool,
+        /// Why nothing is sent there, in words.
+        disabled_reason: Option<String>,
+        /// Deliveries that failed since one last succeeded.
+        failures: u32,
+        /// Left alone until then because it did not answer.
+        rests_until: Option<Moment>,
+        /// When the secrets that were rotated away cease to sign, the latest first.
+        old_secrets_until: Vec<Moment>,
+        created_at: Moment,
+        updated_at: Moment,
+    }
 
-/// The one answer that shows a secret.
-#[derive(Serialize, ToSchema)]
-#[schema(as = NewEventEndpoint)]
-pub(crate) struct EndpointMadeResponse<'a> {
-    secret: &'a str,
-    #[serde(flatten)]
-    endpoint: EndpointResponse,
+    /// The one answer that shows a secret.
+    EndpointMadeResponse<'a> as NewEventEndpoint {
+        secret: &'a str,
+        #[serde(flatten)]
+        endpoint: EndpointResponse,
+    }
 }
 
 impl EndpointResponse {
@@ -95,14 +69,14 @@ impl EndpointResponse {
             id: endpoint.id.to_string(),
             url: endpoint.url.clone(),
             description: endpoint.description.clone(),
-            events: endpoint.filter.names(),
+            events: endpoint.filter.names().into_iter().map(Into::into).collect(),
             enabled: endpoint.disabled.is_none(),
             disabled_reason: endpoint.disabled.clone(),
             failures: endpoint.failures,
-            rests_until: endpoint.rests_until.filter(|until| *until > now).map(rfc3339),
-            old_secrets_until: ends.into_iter().map(rfc3339).collect(),
-            created_at: rfc3339(endpoint.created_at),
-            updated_at: rfc3339(endpoint.updated_at),
+            rests_until: endpoint.rests_until.filter(|until| *until > now).map(Moment),
+            old_secrets_until: ends.into_iter().map(Moment).collect(),
+            created_at: Moment(endpoint.created_at),
+            updated_at: Moment(endpoint.updated_at),
         }
     }
 }
@@ -149,25 +123,25 @@ impl ToSchema for NewEndpointBody {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = SecretRotationRequest)]
-pub(crate) struct RotateBody<'a> {
-    /// How long the old secret goes on signing beside the new one; a day where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<u64>, maximum = 2_592_000)]
-    grace_seconds: Raw<'a>,
+requests! {
+    RotateBody as SecretRotationRequest {
+        /// How long the old secret goes on signing beside the new one; a day where it is left out.
+        grace_seconds: Option<Grace>,
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = EventEndpointRemoved)]
-pub(crate) struct RemovedResponse {
-    removed: bool,
+responses! {
+    RemovedResponse as EventEndpointRemoved {
+        removed: bool,
+    }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn create(
+    operator: Operator,
+    body: JsonBody<NewEndpointBody>,
+) -> Created<EndpointMadeResponse<'static>> {
     let environment = operator.known_environment()?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let new = read_new(&body, &operator.app.engine)?;
     admit_filter(&operator, Some(&new.filter)).await?;
     let made = operator.app.engine.add_endpoint(environment, new, &operator.origin).await?;
@@ -175,22 +149,25 @@ pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
     respond::created(&shown_once(&operator, &made))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EndpointResponse>> {
     let endpoints = operator.app.engine.endpoints(operator.known_environment()?).await?;
     let items =
         endpoints.iter().map(|endpoint| EndpointResponse::of(endpoint, &operator.app.engine)).collect();
     respond::ok(&ListResponse::whole(items))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<EndpointResponse> {
     let (environment, endpoint) = path(&operator)?;
     let endpoint = operator.app.engine.endpoint(environment, endpoint).await?;
     respond::ok(&EndpointResponse::of(&endpoint, &operator.app.engine))
 }
 
-pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn change(
+    operator: Operator,
+    body: JsonBody<EndpointBody<'static>>,
+) -> Done<EndpointResponse> {
     let (environment, endpoint) = path(&operator)?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
+    let body = body.bytes(&operator.headers).await?;
     let engine = &operator.app.engine;
     let change = read_change(&body, engine)?;
     admit_filter(&operator, change.filter.as_ref()).await?;
@@ -199,17 +176,19 @@ pub(crate) async fn change(operator: Operator, body: Body) -> ApiResult {
     respond::ok(&EndpointResponse::of(&changed, engine))
 }
 
-pub(crate) async fn remove(operator: Operator) -> ApiResult {
+pub(crate) async fn remove(operator: Operator) -> Done<RemovedResponse> {
     let (environment, endpoint) = path(&operator)?;
     operator.app.engine.remove_endpoint(environment, endpoint, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint removed");
     respond::ok(&RemovedResponse { removed: true })
 }
 
-pub(crate) async fn rotate(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn rotate(
+    operator: Operator,
+    body: OptionalBody<RotateBody>,
+) -> Created<EndpointMadeResponse<'static>> {
     let (environment, endpoint) = path(&operator)?;
-    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let grace = read_grace(&body)?;
+    let grace = body.read(&operator).await?.grace_seconds.unwrap_or(DEFAULT_GRACE);
     let engine = &operator.app.engine;
     let made = engine.rotate_endpoint_secret(environment, endpoint, grace, &operator.origin).await?;
     noted(&operator, endpoint, "event endpoint secret rotated");
@@ -312,14 +291,6 @@ fn description(raw: Option<&RawValue>, errors: &mut FieldErrors) -> DescriptionC
 /// Tells a null from a field that is left out.
 fn given<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(value).map(Some)
-}
-
-fn read_grace(body: &[u8]) -> Result<Duration, ApiError> {
-    let body: RotateBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let (usual, longest) = (DEFAULT_GRACE_SECONDS, MAX_GRACE_SECONDS);
-    let seconds = fields::whole_number("graceSeconds", body.grace_seconds, usual, longest, &mut errors);
-    fields::complete(errors, seconds.map(Duration::from_secs))
 }
 
 impl From<EndpointError> for ApiError {

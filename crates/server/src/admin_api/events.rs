@@ -1,39 +1,16 @@
 //! `/admin/v1/environments/<id>/events`: what callers are notified, and telling it again.
 
-use std::str::FromStr;
-
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
-use tollgate_domain::{
-    Timestamp,
-    event::EventKind,
-    id::{EndpointId, EventId},
-};
+use tollgate_domain::{Timestamp, event::EventKind, id::EventId};
 use tollgate_engine::{
     ReadError, ResendError, ResentEvents,
     ports::{Event, EventQuery, EventsFrom, Resend, ResendWhich},
 };
 use tracing::info;
-use utoipa::ToSchema;
 
 use crate::{
-    admin_api::{
-        deliveries::DeliveryResponse,
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        event_bodies::{self, EventBody},
-        respond::{self, ApiResult},
-    },
+    admin_api::deliveries::DeliveryResponse,
+    prelude::*,
+    response::event_bodies::{self, EventBody},
 };
 
 const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, transaction.processing, \
@@ -42,51 +19,43 @@ const KIND_RULE: &str = "must be one of: payment.prepared, transaction.pending, 
                          transfer.notification_of_change, approval.required, provider.circuit_opened, provider.circuit_closed, \
                          audit_log.head";
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Event)]
-pub(crate) struct EventResponse {
-    id: String,
-    #[schema(value_type = words::EventKind)]
-    r#type: &'static str,
-    /// The payment; null for an event about a provider, the configuration or the audit log.
-    #[schema(required)]
-    service_reference: Option<String>,
-    #[schema(value_type = scalars::Moment)]
-    timestamp: String,
+responses! {
+    EventResponse as Event {
+        id: String,
+        r#type: words::EventKind,
+        /// The payment; null for an event about a provider, the configuration or the audit log.
+        service_reference: Option<String>,
+        timestamp: Moment,
+    }
 }
 
 impl EventResponse {
     fn of(event: &Event) -> Self {
         Self {
             id: event.id.to_string(),
-            r#type: event.kind.as_str(),
+            r#type: event.kind.as_str().into(),
             service_reference: event.reference.map(|reference| reference.to_string()),
-            timestamp: rfc3339(event.at),
+            timestamp: Moment(event.at),
         }
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = EventWithDeliveries)]
-pub(crate) struct EventDetail<'a> {
-    #[serde(flatten)]
-    event: EventResponse,
-    /// What receivers get, word for word.
-    body: EventBody<'a>,
-    deliveries: Vec<DeliveryResponse>,
-}
+responses! {
+    EventDetail<'a> as EventWithDeliveries {
+        #[serde(flatten)]
+        event: EventResponse,
+        /// What receivers get, word for word.
+        body: EventBody<'a>,
+        deliveries: Vec<DeliveryResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EventsResent)]
-pub(crate) struct ResentResponse {
-    /// How many deliveries wait again.
-    deliveries: u32,
-    has_more: bool,
-    /// The last event that is sent again: send it as `after`, with the rest as it was, to go on behind it.
-    #[schema(required)]
-    next_after: Option<String>,
+    ResentResponse as EventsResent {
+        /// How many deliveries wait again.
+        deliveries: u32,
+        has_more: bool,
+        /// The last event that is sent again: send it as `after`, with the rest as it was, to go on behind it.
+        next_after: Option<String>,
+    }
 }
 
 impl From<ResentEvents> for ResentResponse {
@@ -99,46 +68,36 @@ impl From<ResentEvents> for ResentResponse {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EventResendRequest)]
-pub(crate) struct ResendBody<'a> {
-    /// Only there; to every endpoint that wants it where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::EndpointIdInput>)]
-    endpoint_id: Raw<'a>,
+requests! {
+    ResendBody as EventResendRequest {
+        /// Only there; to every endpoint that wants it where it is left out.
+        endpoint_id: Option<scalars::EndpointIdInput>,
+    }
+
+    ResendRangeBody as EventRangeResendRequest {
+        /// Only there; to every endpoint that wants them where it is left out.
+        endpoint_id: Option<scalars::EndpointIdInput>,
+        /// Events of this moment and later.
+        from: Moment,
+        /// Events before this moment, which is later than `from`; up to now where it is left out.
+        until: Option<Moment>,
+        /// Only deliveries that were given up.
+        parked_only: Option<bool>,
+        /// Where an earlier answer stopped: its `nextAfter`.
+        after: Option<scalars::EventIdText>,
+    } => |form| {
+        if let (Some(from), Some(until)) = (from, until)
+            && from >= until.unwrap_or_else(|| next_moment(form.now))
+        {
+            form.errors.add::<()>("until", "must be later than from");
+        }
+    }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = EventRangeResendRequest)]
-pub(crate) struct ResendRangeBody<'a> {
-    /// Only there; to every endpoint that wants them where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::EndpointIdInput>)]
-    endpoint_id: Raw<'a>,
-    /// Events of this moment and later.
-    #[serde(borrow)]
-    #[schema(value_type = scalars::Moment, required)]
-    from: Raw<'a>,
-    /// Events before this moment, which is later than `from`; up to now where it is left out.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::Moment>)]
-    until: Raw<'a>,
-    /// Only deliveries that were given up.
-    #[serde(borrow)]
-    #[schema(value_type = Option<bool>)]
-    parked_only: Raw<'a>,
-    /// Where an earlier answer stopped: its `nextAfter`.
-    #[serde(borrow)]
-    #[schema(value_type = Option<String>)]
-    after: Raw<'a>,
-}
-
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
-    let wanted = EventQuery {
+    let filter = EventQuery {
         kind: query.value_as("type", KIND_RULE, EventKind::parse),
         reference: query.value("reference"),
     };
@@ -157,12 +116,12 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let limit = query.limit();
     query.finish()?;
     operator.record_list("event.list", environment).await?;
-    let found = operator.app.engine.list_events(environment, wanted, from, limit.to_read()).await;
-    let found = found.map_err(|error| match error {
+    let events = operator.app.engine.list_events(environment, filter, from, limit.to_read()).await;
+    let events = events.map_err(|error| match error {
         ReadError::Missing => unknown_cursor(from),
         ReadError::Store(error) => error.into(),
     })?;
-    respond::ok(&ListResponse::slice(found, limit, |it| EventResponse::of(&it), |it| it.id))
+    respond::ok(&ListResponse::slice(events, limit, |it| EventResponse::of(&it), |it| it.id))
 }
 
 /// A follower that has lost its place must not mistake that for silence.
@@ -173,7 +132,7 @@ fn unknown_cursor(from: EventsFrom) -> ApiError {
     errors.into_error()
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<EventDetail<'static>> {
     let (environment, event): (_, EventId) = (operator.known_environment()?, operator.path("event")?);
     let read = operator.app.engine.find_event(environment, event).await?;
     operator.record_view("event.view", environment, event).await?;
@@ -184,77 +143,36 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
     })
 }
 
-pub(crate) async fn resend(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn resend(operator: Operator, body: OptionalBody<ResendBody>) -> Done<ResentResponse> {
     let event = operator.path("event")?;
-    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let body: ResendBody<'_> = body::parse_object(&body)?;
-    let mut errors = FieldErrors::default();
-    let endpoint = endpoint(body.endpoint_id, &mut errors);
-    let endpoint = fields::complete(errors, Some(endpoint))?;
+    let endpoint = body.read(&operator).await?.endpoint_id;
     send_again(&operator, Resend { endpoint, which: ResendWhich::Event(event) }).await
 }
 
-pub(crate) async fn resend_range(operator: Operator, body: Body) -> ApiResult {
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let resend = read_range(&body, operator.app.engine.clock().now())?;
-    send_again(&operator, resend).await
+pub(crate) async fn resend_range(
+    operator: Operator,
+    body: JsonBody<ResendRangeBody>,
+) -> Done<ResentResponse> {
+    let body = body.read(&operator).await?;
+    let which = ResendWhich::Between {
+        from: body.from,
+        until: body.until.unwrap_or_else(|| next_moment(operator.app.engine.clock().now())),
+        parked_only: body.parked_only.unwrap_or(false),
+        after: body.after,
+    };
+    send_again(&operator, Resend { endpoint: body.endpoint_id, which }).await
 }
 
-async fn send_again(operator: &Operator, resend: Resend) -> ApiResult {
+async fn send_again(operator: &Operator, resend: Resend) -> Done<ResentResponse> {
     let resent = operator.app.engine.resend(operator.known_environment()?, resend, &operator.origin).await?;
     let (actor, request_id) = (&operator.origin.actor, &operator.origin.request);
     info!(request_id, actor, deliveries = resent.deliveries, "events resent");
     respond::ok(&ResentResponse::from(resent))
 }
 
-fn read_range(body: &[u8], now: Timestamp) -> Result<Resend, ApiError> {
-    let body: ResendRangeBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let endpoint = endpoint(body.endpoint_id, &mut errors);
-    let from = match body.from {
-        None => errors.add("from", "is required"),
-        Some(_) => fields::moment("from", body.from, &mut errors),
-    };
-    let until = match body.until {
-        // Up to now: the moment itself is not included.
-        None => Some(Timestamp::from_unix_millis(now.unix_millis().saturating_add(1))),
-        Some(_) => fields::moment("until", body.until, &mut errors),
-    };
-    let parked_only = match body.parked_only.map(JsonText::of) {
-        None => Some(false),
-        Some(JsonText::Boolean(parked_only)) => Some(parked_only),
-        Some(_) => errors.add("parkedOnly", "must be true or false"),
-    };
-    if let (Some(from), Some(until)) = (from, until)
-        && from >= until
-    {
-        errors.add::<()>("until", "must be later than from");
-    }
-    let after = identifier("after", body.after, "must be the ID of an event", &mut errors);
-    let range = from.zip(until).zip(parked_only);
-    let resend = range.map(|((from, until), parked_only)| Resend {
-        endpoint,
-        which: ResendWhich::Between { from, until, parked_only, after },
-    });
-    fields::complete(errors, resend)
-}
-
-fn endpoint(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<EndpointId> {
-    identifier("endpointId", raw, "must be the ID of an event endpoint", errors)
-}
-
-/// `None` if it is left out, and where it is faulty.
-fn identifier<T: FromStr>(
-    field: &'static str,
-    raw: Raw<'_>,
-    rule: &'static str,
-    errors: &mut FieldErrors,
-) -> Option<T> {
-    let read = match JsonText::of(raw?) {
-        JsonText::String(text) => text.parse().ok(),
-        _ => None,
-    };
-    read.or_else(|| errors.add(field, rule))
+/// Up to now: the moment itself is not included.
+fn next_moment(now: Timestamp) -> Timestamp {
+    Timestamp::from_unix_millis(now.unix_millis().saturating_add(1))
 }
 
 impl From<ResendError> for ApiError {

@@ -1,50 +1,31 @@
 //! `/admin/v1/environments/<id>/exceptions`: where a provider and our books disagree.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
 use tollgate_engine::ports::StoredException;
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{operator::Operator, paging::ListResponse},
-    json::timestamp::rfc3339,
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::respond::{self, ApiResult},
-};
+use crate::prelude::*;
 
 const MAX_NOTE_LENGTH: usize = 1_000;
 
 type NoteText = scalars::Line<MAX_NOTE_LENGTH>;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ReconciliationException)]
-pub(crate) struct ExceptionResponse {
-    id: String,
-    service_reference: String,
-    #[schema(value_type = words::ExceptionKind)]
-    kind: &'static str,
-    expected: String,
-    found: String,
-    /// An event's id, `confirm` or `resolver`.
-    source: String,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    #[schema(required)]
-    resolution: Option<ResolutionResponse>,
-}
+responses! {
+    ExceptionResponse as ReconciliationException {
+        id: String,
+        service_reference: String,
+        kind: words::ExceptionKind,
+        expected: String,
+        found: String,
+        /// An event's id, `confirm` or `resolver`.
+        source: String,
+        at: Moment,
+        resolution: Option<ResolutionResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ExceptionResolution)]
-pub(crate) struct ResolutionResponse {
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    actor: String,
-    note: String,
+    ResolutionResponse as ExceptionResolution {
+        at: Moment,
+        actor: String,
+        note: String,
+    }
 }
 
 impl ExceptionResponse {
@@ -53,13 +34,13 @@ impl ExceptionResponse {
         Self {
             id: exception.id.to_string(),
             service_reference: stored.reference.to_string(),
-            kind: exception.kind.as_str(),
+            kind: exception.kind.as_str().into(),
             expected: exception.expected.clone(),
             found: exception.found.clone(),
             source: exception.source.clone(),
-            at: rfc3339(exception.at),
+            at: Moment(exception.at),
             resolution: stored.resolved.as_ref().map(|resolution| ResolutionResponse {
-                at: rfc3339(resolution.at),
+                at: Moment(resolution.at),
                 actor: resolution.actor.clone(),
                 note: resolution.note.clone(),
             }),
@@ -67,38 +48,37 @@ impl ExceptionResponse {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ExceptionResolutionRequest)]
-pub(crate) struct ResolveBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = NoteText, required, inline)]
-    note: Raw<'a>,
+requests! {
+    ResolveBody as ExceptionResolutionRequest {
+        note: NoteText,
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ExceptionResolved)]
-pub(crate) struct ResolvedResponse {
-    resolved: bool,
+responses! {
+    ResolvedResponse as ExceptionResolved {
+        resolved: bool,
+    }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<ExceptionResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let open_only = query.value("open").unwrap_or(false);
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
-    let found = operator.app.engine.exceptions(environment, open_only, before, limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, |it| ExceptionResponse::of(&it), |it| it.exception.id))
+    let exceptions = operator.app.engine.exceptions(environment, open_only, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(
+        exceptions,
+        limit,
+        |it| ExceptionResponse::of(&it),
+        |it| it.exception.id,
+    ))
 }
 
 /// An operator has looked; nothing else changes by it.
-pub(crate) async fn resolve(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn resolve(operator: Operator, body: JsonBody<ResolveBody>) -> Done<ResolvedResponse> {
     let (environment, exception) = (operator.known_environment()?, operator.path("exception")?);
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let body: ResolveBody<'_> = body::parse_object(&body)?;
-    let mut errors = FieldErrors::default();
-    let note = fields::required_text("note", body.note, MAX_NOTE_LENGTH, &mut errors);
-    let note = fields::complete(errors, note)?;
+    let ResolveBody { note } = body.read(&operator).await?;
     let engine = &operator.app.engine;
     engine.resolve_exception(environment, exception, note, &operator.origin).await?;
     respond::ok(&ResolvedResponse { resolved: true })

@@ -13,23 +13,34 @@ use tollgate_engine::{Audited, BodyMeter, Origin, list_query};
 use tracing::warn;
 
 use crate::{
-    app::SharedApp,
+    app::{App, SharedApp},
     request::{
         auth::identify_operator,
         context::RequestContext,
+        form::Sender,
         location::{Location, QueryReader},
     },
-    response::{error::ApiError, error_code::ErrorCode},
-    router::Requirement,
+    response::{
+        error::{ApiError, not_found_here},
+        error_code::ErrorCode,
+    },
+    types::{
+        schemas::Schemas,
+        signature::{Argument, Credential, Signature},
+    },
 };
-
-pub(crate) use crate::response::error::not_found_here;
 
 /// Who the holder of the admin token says they are; recorded with what they change. Users cannot choose their name.
 const ACTOR_HEADER: &str = "tollgate-actor";
 const MAX_ACTOR_LENGTH: usize = 120;
 
-/// An operator, let through.
+/// What an operation asks of an operator.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Requirement {
+    pub(crate) operation: &'static str,
+    pub(crate) permission: Permission,
+}
+
 pub(crate) struct Operator {
     pub(crate) app: SharedApp,
     pub(crate) identity: Identity,
@@ -38,6 +49,22 @@ pub(crate) struct Operator {
     operation: &'static str,
     pub(crate) headers: HeaderMap,
     pub(crate) location: Location,
+}
+
+impl Sender for Operator {
+    fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    fn app(&self) -> &App {
+        &self.app
+    }
+}
+
+impl Argument for Operator {
+    fn describe(signature: &mut Signature, _: &mut Schemas) {
+        signature.credential = Credential::AdminToken;
+    }
 }
 
 impl FromRequestParts<SharedApp> for Operator {
@@ -63,7 +90,7 @@ impl FromRequestParts<SharedApp> for Operator {
     }
 }
 
-/// Whether the operator may do what is asked.
+/// Checks that the operator may do what is asked.
 async fn admit(
     identified: Result<Identity, ApiError>,
     parts: &mut Parts,

@@ -1,76 +1,45 @@
 //! `/admin/v1/organizations`.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
 use tollgate_domain::tenant::Organization;
 use tollgate_engine::TenantError;
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::timestamp::rfc3339,
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
 const MAX_NAME_LENGTH: usize = 120;
 
 type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = NameRequest)]
-pub(crate) struct NameBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = NameText, required, inline)]
-    name: Raw<'a>,
+requests! {
+    NameBody as NameRequest {
+        name: NameText,
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Organization)]
-pub(crate) struct OrganizationResponse {
-    id: String,
-    name: String,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
+responses! {
+    OrganizationResponse as Organization {
+        id: String,
+        name: String,
+        created_at: Moment,
+    }
 }
 
 impl From<Organization> for OrganizationResponse {
     fn from(organization: Organization) -> Self {
         let Organization { id, name, created_at } = organization;
-        Self { id: id.to_string(), name, created_at: rfc3339(created_at) }
+        Self { id: id.to_string(), name, created_at: Moment(created_at) }
     }
 }
 
-pub(crate) async fn create(operator: Operator, body: Body) -> ApiResult {
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let organization = operator.app.engine.create_organization(read_name(&body)?, &operator.origin).await?;
+pub(crate) async fn create(operator: Operator, body: JsonBody<NameBody>) -> Created<OrganizationResponse> {
+    let NameBody { name } = body.read(&operator).await?;
+    let organization = operator.app.engine.create_organization(name, &operator.origin).await?;
     respond::created(&OrganizationResponse::from(organization))
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<OrganizationResponse>> {
     let (page, limit) = operator.page()?;
     let organizations = operator.app.engine.organizations_seen_by(&operator.identity, page).await?;
     respond::ok(&ListResponse::slice(organizations, limit, OrganizationResponse::from, |it| it.id))
-}
-
-/// Reads `{"name": "…"}`.
-pub(crate) fn read_name(body: &[u8]) -> Result<String, ApiError> {
-    let body: NameBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let name = fields::required_text("name", body.name, MAX_NAME_LENGTH, &mut errors);
-    fields::complete(errors, name)
 }
 
 impl From<TenantError> for ApiError {

@@ -6,10 +6,7 @@ use tollgate_engine::ports::Page;
 
 use crate::{admin_api::operator::Operator, request::location::Limit, response::error::ApiError};
 
-pub(crate) use crate::response::list::ListResponse;
-
 impl Operator {
-    /// The slice asked for.
     pub(crate) fn page<Id: FromStr>(&self) -> Result<(Page<Id>, Limit), ApiError> {
         let mut query = self.query();
         let (after, limit) = (query.value("after"), query.limit());

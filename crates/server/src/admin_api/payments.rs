@@ -1,89 +1,70 @@
 //! `/admin/v1/environments/<id>/payments`: preparations, whatever their outcome, and one with its whole timeline.
 
-use serde::Serialize;
+use serde_json::Value;
 use tollgate_domain::{ServiceReference, card::Preparation};
 use tollgate_engine::{
     UseAccountError,
     ports::{CardPayment, NewCardPosting, PaymentFilter},
 };
-use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
         exceptions::ExceptionResponse,
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-        timeline, transfers,
+        timeline,
+        transfers::{self, TransferRead},
     },
-    json::timestamp::rfc3339,
-    reference::{scalars, words},
+    prelude::*,
     response::{
-        error::ApiError,
         payment as payment_response,
         payment::PaymentReadResponse,
         refund::{self, RefundResponse},
-        respond::{self, ApiResult},
         transaction::DisputeResponse,
     },
+    types::{schemas::Schemas, signature::Shape},
 };
 
-/// What an operator sees of a payment beyond what its caller sees.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct PaymentSummary<'a> {
-    #[serde(flatten)]
-    payment: PaymentReadResponse<'a>,
-    config_version: u64,
-    #[schema(required)]
-    provider_object: Option<String>,
-    confirmed: bool,
-    /// When the resolver checks it next; null when there is nothing left to do.
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    next_look_at: Option<String>,
-    looks: u32,
-    /// Why it waits, where something does not go its ordinary way.
-    #[schema(required)]
-    waiting_for: Option<String>,
-}
+responses! {
+    /// What an operator sees of a payment beyond what its caller sees.
+    PaymentSummary<'a> as PaymentSummary {
+        #[serde(flatten)]
+        payment: PaymentReadResponse<'a>,
+        config_version: u64,
+        provider_object: Option<String>,
+        confirmed: bool,
+        /// When the resolver checks it next; null when there is nothing left to do.
+        next_check_at: Option<Moment>,
+        /// Deprecated: the same as `nextCheckAt`, until the next release.
+        next_look_at: Option<Moment>,
+        looks: u32,
+        /// Why it waits, where something does not go its ordinary way.
+        waiting_for: Option<String>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PaymentWithTimeline)]
-pub(crate) struct PaymentDetail<'a> {
-    #[serde(flatten)]
-    summary: PaymentSummary<'a>,
-    attempts: Vec<AttemptResponse>,
-    refunds: Vec<RefundResponse>,
-    disputes: Vec<DisputeResponse>,
-    /// What the payment has in the books, oldest first.
-    postings: Vec<CardPostingResponse>,
-    exceptions: Vec<ExceptionResponse>,
-    timeline: Vec<timeline::LineResponse>,
-}
+    PaymentDetail<'a> as PaymentWithTimeline {
+        #[serde(flatten)]
+        summary: PaymentSummary<'a>,
+        attempts: Vec<AttemptResponse>,
+        refunds: Vec<RefundResponse>,
+        disputes: Vec<DisputeResponse>,
+        /// What the payment has in the books, oldest first.
+        postings: Vec<CardPostingResponse>,
+        exceptions: Vec<ExceptionResponse>,
+        timeline: Vec<timeline::LineResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CardPosting)]
-pub(crate) struct CardPostingResponse {
-    posting_id: String,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    #[schema(value_type = words::CardPostingKind)]
-    kind: &'static str,
-    /// The refund or the dispute.
-    #[schema(required)]
-    subject: Option<String>,
-    entries: Vec<CardEntryResponse>,
-}
+    CardPostingResponse as CardPosting {
+        posting_id: String,
+        at: Moment,
+        kind: words::CardPostingKind,
+        /// The refund or the dispute.
+        subject: Option<String>,
+        entries: Vec<CardEntryResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CardEntry)]
-pub(crate) struct CardEntryResponse {
-    #[schema(value_type = words::CardAccount)]
-    account: &'static str,
-    #[schema(value_type = scalars::SignedMinorUnits)]
-    amount_minor: String,
+    CardEntryResponse as CardEntry {
+        account: words::CardAccount,
+        amount_minor: SignedMinorUnits,
+    }
 }
 
 impl CardPostingResponse {
@@ -91,28 +72,39 @@ impl CardPostingResponse {
         let entries = new.posting.amounts.accounts().into_iter().filter(|(_, amount)| *amount != 0);
         Self {
             posting_id: new.id.to_string(),
-            at: rfc3339(new.at),
-            kind: new.posting.kind.as_str(),
+            at: Moment(new.at),
+            kind: new.posting.kind.as_str().into(),
             subject: new.posting.subject.clone(),
             entries: entries
-                .map(|(account, amount)| CardEntryResponse { account, amount_minor: amount.to_string() })
+                .map(|(account, amount)| CardEntryResponse {
+                    account: account.into(),
+                    amount_minor: amount.into(),
+                })
                 .collect(),
         }
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PaymentAttempt)]
-pub(crate) struct AttemptResponse {
-    number: u32,
-    #[schema(value_type = words::AttemptState)]
-    state: &'static str,
-    #[schema(value_type = scalars::Moment)]
-    created_at: String,
+responses! {
+    AttemptResponse as PaymentAttempt {
+        number: u32,
+        state: words::AttemptState,
+        created_at: Moment,
+    }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+/// A payment by card or by bank transfer.
+pub(crate) struct PaymentOrTransfer;
+
+impl Shape for PaymentOrTransfer {
+    type Static = Self;
+
+    fn envelope(schemas: &mut Schemas) -> Value {
+        schemas.envelope_of_either::<PaymentDetail<'_>, TransferRead>("PaymentOrTransfer")
+    }
+}
+
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<PaymentSummary<'static>>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: preparing, prepared, refused, withdrawn, expired";
@@ -133,16 +125,16 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     query.finish()?;
     operator.record_list("payment.list", environment).await?;
     let engine = &operator.app.engine;
-    let mut found = match search {
+    let mut payments = match search {
         Some(text) => {
             engine.find_card_payments(environment, text, filter.preparation, before, limit.to_read()).await?
         }
         None => engine.payments(environment, filter, before, limit.to_read()).await?,
     };
-    respond::ok(&ListResponse::borrowed(&mut found, limit, summary, |it| it.order.id))
+    respond::ok(&ListResponse::borrowed(&mut payments, limit, summary, |it| it.order.id))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<PaymentOrTransfer> {
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
     let id = match reference {
@@ -156,8 +148,8 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
     let configuration = configuration.ok().map(|read| read.configuration);
     let attempts = read.payment.attempts.iter().map(|attempt| AttemptResponse {
         number: attempt.number,
-        state: attempt.state.as_str(),
-        created_at: rfc3339(attempt.created_at),
+        state: attempt.state.as_str().into(),
+        created_at: Moment(attempt.created_at),
     });
     let history = timeline::PaymentHistory::of_payment(&read.payment.order, configuration.as_ref());
     respond::ok(&PaymentDetail {
@@ -169,17 +161,17 @@ pub(crate) async fn read(operator: Operator) -> ApiResult {
         timeline: timeline::lines(&history, &read.timeline)?,
         summary: summary(&read.payment),
     })
+    .map(Answer::one_of)
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = AccountDecision)]
-pub(crate) struct AccountDecided {
-    service_reference: String,
+responses! {
+    AccountDecided as AccountDecision {
+        service_reference: String,
+    }
 }
 
 /// A payment whose account left the configuration goes on at the one configured now.
-pub(crate) async fn use_configured_account(operator: Operator) -> ApiResult {
+pub(crate) async fn use_configured_account(operator: Operator) -> Done<AccountDecided> {
     let (environment, reference) = (operator.known_environment()?, operator.path("reference")?);
     let decided = operator.app.engine.use_configured_account(environment, reference, &operator.origin).await;
     decided.map_err(|error| match error {
@@ -199,7 +191,8 @@ fn summary(payment: &CardPayment) -> PaymentSummary<'_> {
         config_version: payment.order.config_version,
         provider_object: progress.object.clone(),
         confirmed: progress.confirmed,
-        next_look_at: progress.due.map(rfc3339),
+        next_check_at: progress.due.map(Moment),
+        next_look_at: progress.due.map(Moment),
         looks: progress.tries,
         waiting_for: progress.waiting.clone(),
     }

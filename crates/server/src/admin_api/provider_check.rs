@@ -1,57 +1,34 @@
 //! `POST /admin/v1/environments/<id>/providers/<name>/test`: a provider's configuration, checked at the provider.
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
 use tollgate_engine::{ProviderCheckError, ports::ProviderCheck};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::{Operator, not_found_here},
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ProviderTestRequest)]
-pub(crate) struct TestBody<'a> {
-    /// Create the webhook endpoint at the provider if none sends here, and store its secret.
-    #[serde(borrow)]
-    #[schema(value_type = Option<bool>)]
-    register_webhook: Raw<'a>,
+requests! {
+    TestBody as ProviderTestRequest {
+        /// Create the webhook endpoint at the provider if none sends here, and store its secret.
+        register_webhook: Option<bool>,
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ProviderTest)]
-pub(crate) struct TestResponse {
-    /// Whether every check passed.
-    ok: bool,
-    /// The version of the configuration that was checked.
-    config_version: u64,
-    #[schema(value_type = scalars::Moment)]
-    checked_at: String,
-    checks: Vec<CheckResponse>,
-}
+responses! {
+    TestResponse as ProviderTest {
+        /// Whether every check passed.
+        ok: bool,
+        /// The version of the configuration that was checked.
+        config_version: u64,
+        checked_at: Moment,
+        checks: Vec<CheckResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ProviderTestCheck)]
-pub(crate) struct CheckResponse {
-    /// Such as `credentials`, `mode`, `account`, `webhook_events`, `clock`.
-    name: String,
-    ok: bool,
-    message: String,
-    /// What to do; null where the check passed.
-    #[schema(required)]
-    hint: Option<String>,
+    CheckResponse as ProviderTestCheck {
+        /// Such as `credentials`, `mode`, `account`, `webhook_events`, `clock`.
+        name: String,
+        ok: bool,
+        message: String,
+        /// What to do; null where the check passed.
+        hint: Option<String>,
+    }
 }
 
 impl From<ProviderCheck> for CheckResponse {
@@ -61,30 +38,18 @@ impl From<ProviderCheck> for CheckResponse {
     }
 }
 
-pub(crate) async fn run(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn run(operator: Operator, body: OptionalBody<TestBody>) -> Done<TestResponse> {
     let environment = operator.path("environment")?;
     let name: String = operator.path("provider")?;
-    let body = body::read_json_or_nothing(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let register = read_register(&body)?;
+    let register = body.read(&operator).await?.register_webhook.unwrap_or(false);
     let engine = &operator.app.engine;
     let checked = engine.check_provider(environment, &name, register, operator.origin.clone()).await?;
     respond::ok(&TestResponse {
         ok: checked.is_ok(),
         config_version: checked.config_version,
-        checked_at: rfc3339(checked.at),
+        checked_at: Moment(checked.at),
         checks: checked.checks.into_iter().map(CheckResponse::from).collect(),
     })
-}
-
-fn read_register(body: &[u8]) -> Result<bool, ApiError> {
-    let body: TestBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let register = match body.register_webhook.map(JsonText::of) {
-        None => Some(false),
-        Some(JsonText::Boolean(register)) => Some(register),
-        Some(_) => errors.add("registerWebhook", "must be true or false"),
-    };
-    fields::complete(errors, register)
 }
 
 impl From<ProviderCheckError> for ApiError {

@@ -1,10 +1,8 @@
 //! `POST /admin/v1/environments/<id>/providers/<name>/domains`: registers a shop's web domain for wallets.
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{json, value::RawValue};
 use tollgate_engine::{Audited, RegisterDomainError, ports::RegisteredDomain};
 use tracing::info;
 use utoipa::{
@@ -12,19 +10,7 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::{
-    admin_api::operator::Operator,
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::{ApiError, not_found_here},
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
 const MAX_DOMAIN_LENGTH: usize = 253;
 const DOMAIN_RULE: &str = "must be a host name such as `shop.example.com`, without scheme, port or path";
@@ -42,36 +28,45 @@ impl PartialSchema for HostName {
     }
 }
 
-impl ToSchema for HostName {}
-
-#[derive(Deserialize, ToSchema)]
-#[schema(as = ProviderDomainRequest)]
-pub(crate) struct DomainBody<'a> {
-    /// The host name of the page that shows the component, such as `shop.example.com`.
-    #[serde(borrow)]
-    #[schema(value_type = HostName, required, inline)]
-    domain: Raw<'a>,
+impl ToSchema for HostName {
+    fn name() -> Cow<'static, str> {
+        Cow::Borrowed("=HostName")
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ProviderDomain)]
-pub(crate) struct DomainResponse {
-    /// The provider's ID of the registration.
-    id: String,
-    domain: String,
-    wallets: Vec<WalletResponse>,
+impl Field for HostName {
+    type Value = String;
+
+    fn read(name: &'static str, raw: &RawValue, form: &mut Form<'_>) -> Option<String> {
+        let domain = fields::required_text(name, Some(raw), MAX_DOMAIN_LENGTH, &mut form.errors)?;
+        let domain = domain.to_ascii_lowercase();
+        if is_host_name(&domain) { Some(domain) } else { form.errors.add(name, DOMAIN_RULE) }
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ProviderDomainWallet)]
-pub(crate) struct WalletResponse {
-    /// Such as `apple_pay` or `google_pay`.
-    name: String,
-    /// Whether the provider's component shows it on this domain.
-    active: bool,
-    /// Why not, in the provider's words.
-    #[schema(required)]
-    problem: Option<String>,
+requests! {
+    DomainBody as ProviderDomainRequest {
+        /// The host name of the page that shows the component, such as `shop.example.com`.
+        domain: HostName,
+    }
+}
+
+responses! {
+    DomainResponse as ProviderDomain {
+        /// The provider's ID of the registration.
+        id: String,
+        domain: String,
+        wallets: Vec<WalletResponse>,
+    }
+
+    WalletResponse as ProviderDomainWallet {
+        /// Such as `apple_pay` or `google_pay`.
+        name: String,
+        /// Whether the provider's component shows it on this domain.
+        active: bool,
+        /// Why not, in the provider's words.
+        problem: Option<String>,
+    }
 }
 
 impl DomainResponse {
@@ -85,17 +80,10 @@ impl DomainResponse {
     }
 }
 
-pub(crate) async fn register(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn register(operator: Operator, body: JsonBody<DomainBody>) -> Done<DomainResponse> {
     let environment = operator.known_environment()?;
     let provider: String = operator.path("provider")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let body: DomainBody<'_> = body::parse_object(&body)?;
-    let mut errors = FieldErrors::default();
-    let domain = fields::required_text("domain", body.domain, MAX_DOMAIN_LENGTH, &mut errors);
-    let domain = domain.map(|domain| domain.to_ascii_lowercase()).and_then(|domain| {
-        if is_host_name(&domain) { Some(domain) } else { errors.add("domain", DOMAIN_RULE) }
-    });
-    let domain = fields::complete(errors, domain)?;
+    let DomainBody { domain } = body.read(&operator).await?;
     let audited = Audited::new("provider.register_domain", &provider)
         .in_environment(environment)
         .after(json!({ "domain": domain }));

@@ -1,37 +1,26 @@
 //! `GET /admin/v1/environments/<id>/provider-events`: what providers sent, and its outcome.
 
-use serde::Serialize;
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{ProviderEvent, ProviderEventCursor, ProviderEventState, StoredProviderEvent};
 use tracing::info;
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{operator::Operator, paging::ListResponse},
-    json::timestamp::rfc3339,
-    reference::{scalars, words},
-    response::respond::{self, ApiResult},
-};
+use crate::{json::timestamp::rfc3339, prelude::*};
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ProviderEvent)]
-pub(crate) struct EventResponse {
-    provider: String,
-    event_id: String,
-    r#type: String,
-    #[schema(value_type = words::ProviderEventState)]
-    state: &'static str,
-    note: String,
-    tries: u32,
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    next_try_at: Option<String>,
-    request_id: String,
-    #[schema(value_type = scalars::Moment)]
-    received_at: String,
+responses! {
+    EventResponse as ProviderEvent {
+        provider: String,
+        event_id: String,
+        r#type: String,
+        state: words::ProviderEventState,
+        note: String,
+        tries: u32,
+        next_try_at: Option<Moment>,
+        request_id: String,
+        received_at: Moment,
+    }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<EventResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let rule = "must be one of: waiting, applied, ignored, parked";
@@ -40,18 +29,18 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     let limit = query.limit();
     query.finish()?;
     let engine = &operator.app.engine;
-    let found = engine.provider_events(environment, state, before.as_ref(), limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, |it| event(&it), |it| cursor(&it.event)))
+    let events = engine.provider_events(environment, state, before.as_ref(), limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(events, limit, |it| event(&it), |it| cursor(&it.event)))
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = ProviderEventRetried)]
-pub(crate) struct RetriedResponse {
-    retried: bool,
+responses! {
+    RetriedResponse as ProviderEventRetried {
+        retried: bool,
+    }
 }
 
 /// A parked event waits again, and is applied or says why not.
-pub(crate) async fn retry(operator: Operator) -> ApiResult {
+pub(crate) async fn retry(operator: Operator) -> Done<RetriedResponse> {
     let environment = operator.known_environment()?;
     let (provider, event): (String, String) = (operator.path("provider")?, operator.path("event")?);
     let engine = &operator.app.engine;
@@ -84,11 +73,11 @@ fn event(stored: &StoredProviderEvent) -> EventResponse {
         provider: stored.event.provider.clone(),
         event_id: stored.event.id.clone(),
         r#type: stored.event.kind.clone(),
-        state: stored.state.as_str(),
+        state: stored.state.as_str().into(),
         note: stored.note.clone(),
         tries: stored.tries,
-        next_try_at: stored.due.map(rfc3339),
+        next_try_at: stored.due.map(Moment),
         request_id: stored.event.request.clone(),
-        received_at: rfc3339(stored.event.received_at),
+        received_at: Moment(stored.event.received_at),
     }
 }

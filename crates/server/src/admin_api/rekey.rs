@@ -1,31 +1,21 @@
 //! `POST /admin/v1/rekey`: some of what the previous master key has encrypted is encrypted under the current one.
 
-use serde::Serialize;
 use tollgate_engine::RekeyError;
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::operator::Operator,
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-    },
-};
+use crate::prelude::*;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = RekeyProgress)]
-pub(crate) struct RekeyResponse {
-    /// Values that this call has encrypted under the current key.
-    resealed: u64,
-    /// Values that neither key decrypts.
-    unreadable: u64,
-    /// Whether nothing readable is left under the previous key; if not, call again.
-    done: bool,
+responses! {
+    RekeyResponse as RekeyProgress {
+        /// Values that this call has encrypted under the current key.
+        resealed: u64,
+        /// Values that neither key decrypts.
+        unreadable: u64,
+        /// Whether nothing readable is left under the previous key; if not, call again.
+        done: bool,
+    }
 }
 
-pub(crate) async fn run(operator: Operator) -> ApiResult {
+pub(crate) async fn run(operator: Operator) -> Done<RekeyResponse> {
     let progress = operator.app.engine.rekey(&operator.origin).await?;
     respond::ok(&RekeyResponse {
         resealed: progress.resealed,

@@ -1,46 +1,35 @@
 //! `GET /admin/v1/environments/<id>/requests`: the client API calls of the last days.
 
-use serde::Serialize;
 use tollgate_engine::ports::{LoggedRequest, RequestFilter};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{operator::Operator, paging::ListResponse},
-    json::timestamp::rfc3339,
-    reference::scalars,
-    response::respond::{self, ApiResult},
-};
+use crate::prelude::*;
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = LoggedRequest)]
-pub(crate) struct RequestResponse {
-    request_id: String,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    /// The key it was made with.
-    key_id: String,
-    method: String,
-    path: String,
-    /// The operation's path, such as `/client/v1/payments/{reference}`.
-    endpoint: String,
-    status: u16,
-    /// The error's code; null if the call succeeded.
-    #[schema(required)]
-    code: Option<String>,
-    /// The names of faulty and unknown fields, never their values.
-    fields: Vec<String>,
-    duration_ms: u32,
-    /// The payment it was about, where one is known.
-    #[schema(required)]
-    service_reference: Option<String>,
+responses! {
+    RequestResponse as LoggedRequest {
+        request_id: String,
+        at: Moment,
+        /// The key it was made with.
+        key_id: String,
+        method: String,
+        path: String,
+        /// The operation's path, such as `/client/v1/payments/{reference}`.
+        endpoint: String,
+        status: u16,
+        /// The error's code; null if the call succeeded.
+        code: Option<String>,
+        /// The names of faulty and unknown fields, never their values.
+        fields: Vec<String>,
+        duration_ms: u32,
+        /// The payment it was about, where one is known.
+        service_reference: Option<String>,
+    }
 }
 
 impl From<LoggedRequest> for RequestResponse {
     fn from(request: LoggedRequest) -> Self {
         Self {
             request_id: request.id.to_string(),
-            at: rfc3339(request.at),
+            at: Moment(request.at),
             key_id: request.key.to_string(),
             method: request.method,
             path: request.path,
@@ -54,7 +43,7 @@ impl From<LoggedRequest> for RequestResponse {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<RequestResponse>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     // Not every database takes a NUL, and no code, path or reference has one.
@@ -70,6 +59,6 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
     };
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
-    let found = operator.app.engine.requests(environment, &filter, before, limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, RequestResponse::from, |request| request.id))
+    let requests = operator.app.engine.requests(environment, &filter, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(requests, limit, RequestResponse::from, |request| request.id))
 }

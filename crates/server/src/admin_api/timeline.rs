@@ -1,7 +1,6 @@
 //! A payment's whole story: what was asked, why it went where it went, what it cost, and everything since.
 
-use serde::Serialize;
-use serde_json::{json, value::RawValue};
+use serde_json::json;
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
     PaymentMethod, Timestamp,
@@ -10,27 +9,21 @@ use tollgate_domain::{
     fee::FeeSnapshot,
 };
 use tollgate_engine::{QuoteRequest, explain, metadata_pairs, ports::Entry};
-use utoipa::ToSchema;
 
 use crate::{
     admin_api::explain::{fee_steps, rule},
-    json::timestamp::rfc3339,
-    reference::scalars,
-    response::{error::ApiError, payment::RoutingResponse, transaction::stored_json},
+    prelude::*,
+    response::payment::RoutingResponse,
 };
 
-/// One line.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = TimelineLine)]
-pub(crate) struct LineResponse {
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    kind: String,
-    #[schema(required)]
-    request_id: Option<String>,
-    #[schema(value_type = scalars::Metadata)]
-    detail: Box<RawValue>,
+responses! {
+    /// One line.
+    LineResponse as TimelineLine {
+        at: Moment,
+        kind: String,
+        request_id: Option<String>,
+        detail: Metadata,
+    }
 }
 
 /// What the first lines are told from: the payment itself, and the configuration that decided.
@@ -108,10 +101,10 @@ impl<'a> PaymentHistory<'a> {
     fn line(&self, kind: &str, detail: &serde_json::Value) -> Result<LineResponse, ApiError> {
         let detail = serde_json::value::to_raw_value(detail);
         Ok(LineResponse {
-            at: rfc3339(self.at),
+            at: Moment(self.at),
             kind: kind.to_owned(),
             request_id: Some(self.request.to_owned()),
-            detail: detail.map_err(|error| ApiError::internal(error.to_string()))?,
+            detail: Metadata(detail.map_err(|error| ApiError::internal(error.to_string()))?),
         })
     }
 
@@ -148,10 +141,10 @@ pub(crate) fn lines(history: &PaymentHistory<'_>, entries: &[Entry]) -> Result<V
         history.line("fee", &history.fee())?,
     ];
     lines.extend(entries.iter().map(|entry| LineResponse {
-        at: rfc3339(entry.at),
+        at: Moment(entry.at),
         kind: entry.kind.clone(),
         request_id: entry.request.clone(),
-        detail: stored_json(&entry.detail),
+        detail: Metadata::stored(&entry.detail),
     }));
     Ok(lines)
 }

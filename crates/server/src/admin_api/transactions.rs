@@ -1,18 +1,9 @@
 //! `GET /admin/v1/environments/<id>/transactions`: an environment's transactions, newest first.
 
-use axum::{body::Body, response::Response};
-use http::{HeaderValue, header};
 use tollgate_domain::id::TransactionId;
 use tollgate_engine::{Audited, FoundPayment, PaymentSearch, ports::TransactionFilter};
 
-use crate::{
-    admin_api::{operator::Operator, paging::ListResponse},
-    client_api::transactions::filter,
-    response::{
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-    },
-};
+use crate::{client_api::transactions::filter, prelude::*, response::transaction::TransactionResponse};
 
 /// `GET …/payments.csv`: the same as a table for a spreadsheet, with those that nobody has paid if `search` finds them.
 pub(crate) async fn export(operator: Operator) -> ApiResult {
@@ -24,10 +15,7 @@ pub(crate) async fn export(operator: Operator) -> ApiResult {
     let exported = Audited::new("payments.export", environment).in_environment(environment);
     operator.app.engine.record_repeatable(&operator.origin, exported).await?;
     let csv = operator.app.engine.export_payments(environment, &search).await?;
-    let mut response = Response::new(Body::from(csv));
-    let kind = HeaderValue::from_static("text/csv; charset=utf-8");
-    response.headers_mut().insert(header::CONTENT_TYPE, kind);
-    Ok(response)
+    Ok(respond::file("text/csv; charset=utf-8", csv))
 }
 
 fn search(filter: TransactionFilter, text: String) -> PaymentSearch {
@@ -42,7 +30,7 @@ fn search(filter: TransactionFilter, text: String) -> PaymentSearch {
     }
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<TransactionResponse>> {
     let mut query = operator.query();
     let (filter, before, limit) = (filter(&mut query), query.value::<TransactionId>("before"), query.limit());
     let text = query.value::<String>("search");
@@ -53,14 +41,15 @@ pub(crate) async fn list(operator: Operator) -> ApiResult {
         let before = before.map(TransactionId::to_bytes);
         let engine = &operator.app.engine;
         let search = search(filter, text);
-        let (found, next) = engine.search_payments(environment, &search, before, limit.to_show()).await?;
-        let paid = found.iter().filter_map(|found| match found {
+        let (payments, next) = engine.search_payments(environment, &search, before, limit.to_show()).await?;
+        let paid = payments.iter().filter_map(|payment| match payment {
             FoundPayment::Transaction(transaction) => Some(TransactionResponse::of(transaction)),
             FoundPayment::Preparation(_) => None,
         });
         let next = next.map(|place| TransactionId::from_bytes(place).to_string());
         return respond::ok(&ListResponse::part(paid.collect(), next));
     }
-    let found = operator.app.engine.transactions(environment, &filter, before, limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, |it| TransactionResponse::of(&it), |it| it.id))
+    let transactions =
+        operator.app.engine.transactions(environment, &filter, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(transactions, limit, |it| TransactionResponse::of(&it), |it| it.id))
 }

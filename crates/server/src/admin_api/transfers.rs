@@ -1,8 +1,5 @@
 //! Transfers for operators: one with its whole timeline, and those that wait.
 
-use std::sync::Arc;
-
-use serde::Serialize;
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
     ServiceReference,
@@ -10,65 +7,51 @@ use tollgate_domain::{
     id::{EnvironmentId, TransferId},
 };
 use tollgate_engine::{CorrectedAccount, ports::Transfer};
-use utoipa::ToSchema;
 
 use crate::{
     admin_api::{
         exceptions::ExceptionResponse,
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
         timeline,
         wallets::{self, PostingResponse},
     },
-    client_api::{caller::run_to_completion, transfer_cancel},
+    client_api::{confirm::ConfirmResponse, transfers as client_transfers},
+    prelude::*,
     response::{
-        respond::{self, ApiResult},
         transaction::TransactionResponse,
         transfer::{TransferDetail, TransferProgressResponse},
     },
 };
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct TransferSummary {
-    transaction: TransactionResponse,
-    transfer: TransferDetail,
-    #[serde(flatten)]
-    progress: TransferProgressResponse,
-}
+responses! {
+    TransferSummary as TransferSummary {
+        transaction: TransactionResponse,
+        transfer: TransferDetail,
+        #[serde(flatten)]
+        progress: TransferProgressResponse,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = TransferWithTimeline)]
-pub(crate) struct TransferRead {
-    service_reference: String,
-    #[serde(flatten)]
-    summary: TransferSummary,
-    exceptions: Vec<ExceptionResponse>,
-    timeline: Vec<timeline::LineResponse>,
-    /// What it did to the wallet, oldest first.
-    postings: Vec<PostingResponse>,
-}
+    TransferRead as TransferWithTimeline {
+        service_reference: String,
+        #[serde(flatten)]
+        summary: TransferSummary,
+        exceptions: Vec<ExceptionResponse>,
+        timeline: Vec<timeline::LineResponse>,
+        /// What it did to the wallet, oldest first.
+        postings: Vec<PostingResponse>,
+    }
 
-/// Corrected accounts, whole.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = RevealedCorrections)]
-pub(crate) struct RevealedResponse {
-    service_reference: String,
-    corrections: Vec<CorrectedAccountResponse>,
-}
+    /// Corrected accounts, whole.
+    RevealedResponse as RevealedCorrections {
+        service_reference: String,
+        corrections: Vec<CorrectedAccountResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CorrectedAccount)]
-pub(crate) struct CorrectedAccountResponse {
-    account_number: String,
-    #[schema(required)]
-    routing_number: Option<String>,
-    /// What was wrong, in the provider's word.
-    #[schema(required)]
-    change_code: Option<String>,
+    CorrectedAccountResponse as CorrectedAccount {
+        account_number: String,
+        routing_number: Option<String>,
+        /// What was wrong, in the provider's word.
+        change_code: Option<String>,
+    }
 }
 
 impl CorrectedAccountResponse {
@@ -90,18 +73,18 @@ fn summary(transfer: &Transfer) -> TransferSummary {
 }
 
 /// `GET /admin/v1/environments/<id>/transfers/waiting`.
-pub(crate) async fn waiting(operator: Operator) -> ApiResult {
+pub(crate) async fn waiting(operator: Operator) -> Done<ListResponse<TransferSummary>> {
     let environment = operator.known_environment()?;
     let mut query = operator.query();
     let (before, limit) = (query.value("before"), query.limit());
     query.finish()?;
     operator.record_list("payment.list", environment).await?;
-    let found = operator.app.engine.waiting_transfers(environment, before, limit.to_read()).await?;
-    respond::ok(&ListResponse::slice(found, limit, |it| summary(&it), |it| it.transaction))
+    let transfers = operator.app.engine.waiting_transfers(environment, before, limit.to_read()).await?;
+    respond::ok(&ListResponse::slice(transfers, limit, |it| summary(&it), |it| it.transaction))
 }
 
 /// The account numbers that receiving banks asked to be used from now on; who was shown them is recorded.
-pub(crate) async fn reveal_corrected_account(operator: Operator) -> ApiResult {
+pub(crate) async fn reveal_corrected_account(operator: Operator) -> Done<RevealedResponse> {
     let environment = operator.known_environment()?;
     let ServiceReference::Ach(id) = operator.path("reference")? else { return Err(not_found_here()) };
     let revealed = operator.app.engine.reveal_corrected_accounts(environment, id, &operator.origin).await?;
@@ -112,7 +95,7 @@ pub(crate) async fn reveal_corrected_account(operator: Operator) -> ApiResult {
 }
 
 /// `POST /admin/v1/environments/<id>/transactions/<reference>/cancel`: an operator cancels a transfer.
-pub(crate) async fn cancel(operator: Operator) -> ApiResult {
+pub(crate) async fn cancel(operator: Operator) -> DoneOnce<ConfirmResponse> {
     let environment = operator.known_environment()?;
     let reference: ServiceReference = operator.path("reference")?;
     let engine = Arc::clone(&operator.app.engine);
@@ -122,11 +105,11 @@ pub(crate) async fn cancel(operator: Operator) -> ApiResult {
     let canceling = async move {
         Box::pin(engine.cancel_transfer(&view, reference, Some(&origin), &origin.request)).await
     };
-    transfer_cancel::answer(&run_to_completion(&operator.app.engine, canceling).await??)
+    client_transfers::canceled(&run_to_completion(&operator.app.engine, canceling).await??)
 }
 
 /// One transfer with its whole timeline.
-pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: TransferId) -> ApiResult {
+pub(crate) async fn read<L>(operator: &Operator, environment: EnvironmentId, id: TransferId) -> OneOf<L> {
     let engine = &operator.app.engine;
     let read = engine.transfer_with_timeline(environment, id).await?;
     operator.record_view("payment.view", environment, id).await?;
@@ -140,6 +123,7 @@ pub(crate) async fn read(operator: &Operator, environment: EnvironmentId, id: Tr
         postings: wallets::postings(&read.postings).into_iter().rev().collect(),
         summary: summary(&read.transfer),
     })
+    .map(Answer::one_of)
 }
 
 fn history<'a>(

@@ -2,38 +2,18 @@
 
 use std::str::FromStr;
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
 use tollgate_domain::{
-    Currency, Minor,
+    Currency,
     id::PostingId,
     ledger::{Balances, Cause},
 };
 use tollgate_engine::{MoveError, MoveOrder, MoveOutcome, ports::LedgerLine};
-use utoipa::ToSchema;
 
-use crate::{
-    admin_api::{
-        operator::{Operator, not_found_here},
-        paging::ListResponse,
-    },
-    json::{minor::digits, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-        transaction::TransferApprovalResponse,
-    },
-};
+use crate::{prelude::*, response::transaction::TransferApprovalResponse};
 
 const MAX_REFERENCE_LENGTH: usize = 160;
 
-type ReferenceText = scalars::Line<MAX_REFERENCE_LENGTH>;
+type ReferenceText = scalars::CallerId<MAX_REFERENCE_LENGTH>;
 
 /// A currency as it stands in a path.
 struct PathCurrency(Currency);
@@ -46,99 +26,66 @@ impl FromStr for PathCurrency {
     }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = WalletMovementRequest)]
-pub(crate) struct MoveBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = scalars::AmountInput, required)]
-    amount_minor: Raw<'a>,
-    /// Makes the movement idempotent: the same reference moves the same amount once.
-    #[serde(borrow)]
-    #[schema(value_type = ReferenceText, required, inline)]
-    reference: Raw<'a>,
+requests! {
+    MoveBody as WalletMovementRequest {
+        amount_minor: scalars::AmountInput,
+        /// Makes the movement idempotent: the same reference moves the same amount once.
+        reference: ReferenceText,
+    }
 }
 
-/// What a wallet holds.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Wallet)]
-pub(crate) struct WalletResponse {
-    #[schema(value_type = scalars::CurrencyCode)]
-    currency: String,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    available_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    reserved_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    settled_out_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    platform_fees_minor: Minor,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    organization_fees_minor: Minor,
-}
+responses! {
+    /// What a wallet holds.
+    WalletResponse as Wallet {
+        currency: CurrencyCode,
+        available_minor: MinorUnits,
+        reserved_minor: MinorUnits,
+        settled_out_minor: MinorUnits,
+        platform_fees_minor: MinorUnits,
+        organization_fees_minor: MinorUnits,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = WalletMovement)]
-pub(crate) struct MovedResponse {
-    posting_id: String,
-    replayed: bool,
-    #[serde(flatten)]
-    wallet: WalletResponse,
-}
+    MovedResponse as WalletMovement {
+        posting_id: String,
+        replayed: bool,
+        #[serde(flatten)]
+        wallet: WalletResponse,
+    }
 
-/// A movement that others have to approve, or have denied. Nothing was moved.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = WalletMovementRequested)]
-pub(crate) struct MovementWaitsResponse<'a> {
-    approval_id: String,
-    approval: TransferApprovalResponse,
-    requested_by: &'a str,
-    replayed: bool,
-}
+    /// A movement that others have to approve, or have denied. Nothing was moved.
+    MovementWaitsResponse<'a> as WalletMovementRequested {
+        approval_id: String,
+        approval: TransferApprovalResponse,
+        requested_by: &'a str,
+        replayed: bool,
+    }
 
-/// A posting with its balanced entries.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = LedgerPosting)]
-pub(crate) struct PostingResponse {
-    posting_id: String,
-    #[schema(value_type = words::PostingCause)]
-    cause: &'static str,
-    reference: String,
-    actor: String,
-    #[schema(value_type = scalars::Moment)]
-    at: String,
-    entries: Vec<EntryResponse>,
-}
+    /// A posting with its balanced entries.
+    PostingResponse as LedgerPosting {
+        posting_id: String,
+        cause: words::PostingCause,
+        reference: String,
+        actor: String,
+        at: Moment,
+        entries: Vec<EntryResponse>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = LedgerEntry)]
-pub(crate) struct EntryResponse {
-    #[schema(value_type = words::LedgerAccount)]
-    account: &'static str,
-    /// Signed: negative was taken from the account.
-    #[schema(value_type = scalars::SignedMinorUnits)]
-    amount_minor: String,
+    EntryResponse as LedgerEntry {
+        account: words::LedgerAccount,
+        /// Signed: negative was taken from the account.
+        amount_minor: SignedMinorUnits,
+    }
 }
 
 impl WalletResponse {
     fn of(currency: Currency, balances: &Balances) -> Self {
         Self {
-            currency: currency.to_string(),
-            available_minor: balances.available,
-            reserved_minor: balances.reserved,
-            settled_out_minor: balances.settled_out,
-            platform_fees_minor: balances.platform_fees,
-            organization_fees_minor: balances.organization_fees,
+            currency: currency.into(),
+            available_minor: balances.available.into(),
+            reserved_minor: balances.reserved.into(),
+            settled_out_minor: balances.settled_out.into(),
+            platform_fees_minor: balances.platform_fees.into(),
+            organization_fees_minor: balances.organization_fees.into(),
         }
     }
 }
@@ -148,32 +95,37 @@ pub(crate) fn answer(currency: Currency, balances: &Balances) -> WalletResponse 
     WalletResponse::of(currency, balances)
 }
 
-pub(crate) async fn list(operator: Operator) -> ApiResult {
+pub(crate) async fn list(operator: Operator) -> Done<ListResponse<WalletResponse>> {
     let wallets = operator.app.engine.wallets(operator.path("environment")?).await?;
     let items = wallets.iter().map(|(currency, balances)| WalletResponse::of(*currency, balances)).collect();
     respond::ok(&ListResponse::whole(items))
 }
 
-pub(crate) async fn read(operator: Operator) -> ApiResult {
+pub(crate) async fn read(operator: Operator) -> Done<WalletResponse> {
     let PathCurrency(currency) = operator.path("currency")?;
     let balances = operator.app.engine.balances(operator.path("environment")?, currency).await?;
     respond::ok(&WalletResponse::of(currency, &balances))
 }
 
-pub(crate) async fn fund(operator: Operator, body: Body) -> ApiResult {
+/// Moved now or by an earlier request, or waiting for approval.
+type Moved = OneOf<(
+    (kind::Created<MovedResponse>, kind::Done<MovedResponse>),
+    kind::Accepted<MovementWaitsResponse<'static>>,
+)>;
+
+pub(crate) async fn fund(operator: Operator, body: JsonBody<MoveBody>) -> Moved {
     post(operator, body, Cause::Fund).await
 }
 
-pub(crate) async fn withdraw(operator: Operator, body: Body) -> ApiResult {
+pub(crate) async fn withdraw(operator: Operator, body: JsonBody<MoveBody>) -> Moved {
     post(operator, body, Cause::Withdraw).await
 }
 
-async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
+async fn post(operator: Operator, body: JsonBody<MoveBody>, cause: Cause) -> Moved {
     let environment = operator.path("environment")?;
     let PathCurrency(currency) = operator.path("currency")?;
-    let body = body::read_json(&operator.headers, body, body::CLIENT_LIMIT).await?;
-    let (amount, reference) = read_move(&body)?;
-    let order = MoveOrder { currency, cause, amount, reference };
+    let MoveBody { amount_minor, reference } = body.read(&operator).await?;
+    let order = MoveOrder { currency, cause, amount: amount_minor.into(), reference };
     let applied = match operator.app.engine.move_or_request(environment, order, &operator.origin).await? {
         MoveOutcome::Moved(applied) => applied,
         MoveOutcome::Waits { request, replayed } => {
@@ -184,7 +136,11 @@ async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
                 requested_by: &request.actor,
                 replayed,
             };
-            return if approval.is_open() { respond::accepted(&waits) } else { respond::ok(&waits) };
+            return if approval.is_open() {
+                respond::accepted(&waits).map(Answer::one_of)
+            } else {
+                respond::ok(&waits).map(Answer::one_of)
+            };
         }
     };
     let moved = MovedResponse {
@@ -192,18 +148,14 @@ async fn post(operator: Operator, body: Body, cause: Cause) -> ApiResult {
         replayed: applied.replayed,
         wallet: WalletResponse::of(currency, &applied.balances),
     };
-    if applied.replayed { respond::ok(&moved) } else { respond::created(&moved) }
+    if applied.replayed {
+        respond::ok(&moved).map(Answer::one_of)
+    } else {
+        respond::created(&moved).map(Answer::one_of)
+    }
 }
 
-fn read_move(body: &[u8]) -> Result<(Minor, String), ApiError> {
-    let body: MoveBody<'_> = body::parse_object(body)?;
-    let mut errors = FieldErrors::default();
-    let amount = fields::amount("amountMinor", body.amount_minor, &mut errors);
-    let reference = fields::required_id("reference", body.reference, MAX_REFERENCE_LENGTH, &mut errors);
-    fields::complete(errors, amount.map(Minor::from).zip(reference))
-}
-
-pub(crate) async fn ledger(operator: Operator) -> ApiResult {
+pub(crate) async fn ledger(operator: Operator) -> Done<ListResponse<PostingResponse>> {
     let PathCurrency(currency) = operator.path("currency")?;
     let mut query = operator.query();
     let (before, limit) = (query.value::<PostingId>("before"), query.limit());
@@ -221,15 +173,15 @@ pub(crate) fn postings(lines: &[LedgerLine]) -> Vec<PostingResponse> {
 fn posting(lines: &[LedgerLine]) -> Option<PostingResponse> {
     let first = lines.first()?;
     let entries = lines.iter().map(|line| EntryResponse {
-        account: line.account.as_str(),
-        amount_minor: line.amount_minor.to_string(),
+        account: line.account.as_str().into(),
+        amount_minor: line.amount_minor.into(),
     });
     Some(PostingResponse {
         posting_id: first.posting.to_string(),
-        cause: first.cause.as_str(),
+        cause: first.cause.as_str().into(),
         reference: first.reference.clone(),
         actor: first.actor.clone(),
-        at: rfc3339(first.at),
+        at: Moment(first.at),
         entries: entries.collect(),
     })
 }

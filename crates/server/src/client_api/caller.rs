@@ -8,16 +8,20 @@ use tollgate_domain::{id::KeyId, tenant::KeyKind};
 use tollgate_engine::{BodyMeter, Engine, EnvironmentView};
 
 use crate::{
-    app::SharedApp,
+    app::{App, SharedApp},
     request::{
         auth::{Access, authenticate},
         context::RequestContext,
+        form::Sender,
         location::Location,
     },
     response::error::ApiError,
+    types::{
+        schemas::Schemas,
+        signature::{Argument, Credential, Signature},
+    },
 };
 
-/// A caller, let through.
 pub(crate) struct Caller {
     pub(crate) app: SharedApp,
     /// What the key opens, as it is configured now.
@@ -29,36 +33,44 @@ pub(crate) struct Caller {
     pub(crate) location: Location,
 }
 
-/// A caller with a secret key.
-pub(crate) struct Backend(pub(crate) Caller);
+/// Declares who may call, by what they have to present.
+macro_rules! callers {
+    ($($(#[$doc:meta])* $name:ident: $access:ident, $credential:ident;)*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name(pub(crate) Caller);
 
-/// A caller who may prepare card payments.
-pub(crate) struct Preparer(pub(crate) Caller);
+        impl FromRequestParts<SharedApp> for $name {
+            type Rejection = ApiError;
 
-impl FromRequestParts<SharedApp> for Backend {
-    type Rejection = ApiError;
+            async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
+                Caller::admit(parts, app, Access::$access).await.map(Self)
+            }
+        }
 
-    async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
-        Caller::admit(parts, app, Access::SecretKey).await.map(Self)
-    }
+        impl Argument for $name {
+            fn describe(signature: &mut Signature, _: &mut Schemas) {
+                signature.credential = Credential::$credential;
+            }
+        }
+    )*};
 }
 
-impl FromRequestParts<SharedApp> for Preparer {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
-        Caller::admit(parts, app, Access::Preparation).await.map(Self)
-    }
+callers! {
+    /// A caller with a secret key.
+    Backend: SecretKey, SecretKey;
+    /// A caller who may prepare card payments.
+    Preparer: Preparation, AnyKey;
+    /// A caller with a secret key for bank transfers.
+    Payer: Transfer, SecretKey;
 }
 
-/// A caller with a secret key for bank transfers.
-pub(crate) struct Payer(pub(crate) Caller);
+impl Sender for Caller {
+    fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
 
-impl FromRequestParts<SharedApp> for Payer {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, app: &SharedApp) -> Result<Self, ApiError> {
-        Caller::admit(parts, app, Access::Transfer).await.map(Self)
+    fn app(&self) -> &App {
+        &self.app
     }
 }
 

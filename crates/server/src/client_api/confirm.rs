@@ -1,9 +1,8 @@
 //! `POST /client/v1/payments/component/<reference>/confirm`: the caller's backend says the browser is done.
 
-use std::{borrow::Cow, sync::Arc};
+use std::borrow::Cow;
 
-use axum::body::Body;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 use tollgate_engine::{
     ConfirmBody, ConfirmError, Confirmed,
@@ -15,23 +14,7 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::{
-    client_api::{
-        caller::{Backend, run_to_completion},
-        payments::no_such_payment,
-    },
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-    },
-};
+use crate::{client_api::payments::no_such_payment, prelude::*, response::transaction::TransactionResponse};
 
 /// Longer than any provider's tokens.
 const MAX_TOKEN_LENGTH: usize = 4_096;
@@ -55,7 +38,6 @@ pub(crate) struct Fields<'a> {
 }
 
 impl PartialSchema for Fields<'_> {
-    /// Either shape.
     fn schema() -> RefOr<Schema> {
         let nullable = |text: RefOr<Schema>| json!({"oneOf": [{"type": "null"}, text]});
         scalars::schema(json!({
@@ -91,15 +73,18 @@ impl ToSchema for Fields<'_> {
     }
 }
 
-#[derive(Serialize, ToSchema)]
-#[schema(as = Confirmation)]
-pub(crate) struct ConfirmResponse {
-    pub(crate) transaction: TransactionResponse,
-    pub(crate) replayed: bool,
+responses! {
+    ConfirmResponse as Confirmation {
+        pub(crate) transaction: TransactionResponse,
+        pub(crate) replayed: bool,
+    }
 }
 
-pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn handle(
+    Backend(caller): Backend,
+    body: JsonBody<Fields<'static>>,
+) -> DoneOnce<ConfirmResponse> {
+    let body = body.bytes(&caller.headers).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let confirmable = caller.app.engine.confirmable(&caller.view, reference).await?;
     let body = read(&body, confirmable.confirmation)?;
@@ -109,8 +94,7 @@ pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
     let Confirmed { payment, replayed } = run_to_completion(&app.engine, confirming).await??;
     let transaction = TransactionResponse::of_payment(&payment)
         .ok_or_else(|| ApiError::internal("a confirmed payment has no transaction"))?;
-    let response = respond::ok(&ConfirmResponse { transaction, replayed })?;
-    Ok(if replayed { respond::replayed(response) } else { response })
+    respond::done_once(&ConfirmResponse { transaction, replayed }, replayed)
 }
 
 fn read(bytes: &[u8], confirmation: Confirmation) -> Result<ConfirmBody, ApiError> {

@@ -1,74 +1,51 @@
 //! `POST /client/v1/ach/customer-tokens`: who a transfer will be for, sealed.
 
-use axum::body::Body;
-use http::HeaderMap;
-use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use tollgate_domain::customer::Customer;
 use tollgate_engine::{IssueTokenError, ports::StoreError};
 use tollgate_vault::SealError;
-use utoipa::ToSchema;
 
-use crate::{
-    client_api::caller::Payer,
-    json::{text::JsonText, timestamp::rfc3339},
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-        idempotency_key,
-        metadata_field::{self, metadata_text},
-    },
-    response::{
-        error::ApiError,
-        respond::{self, ApiResult},
-    },
-};
+use crate::{json::text::JsonText, prelude::*};
 
 const MAX_ID_LENGTH: usize = 160;
 const MAX_NAME_LENGTH: usize = 80;
 const MAX_PHONE_LENGTH: usize = 32;
 
-type IdText = scalars::Line<MAX_ID_LENGTH>;
+type IdText = scalars::CallerId<MAX_ID_LENGTH>;
 type NameText = scalars::Line<MAX_NAME_LENGTH>;
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CustomerTokenRequest)]
-pub(crate) struct TokenBody<'a> {
-    #[serde(borrow)]
-    #[schema(value_type = IdText, required, inline)]
-    external_customer_id: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = scalars::EmailInput, required)]
-    email: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = NameText, required, inline)]
-    first_name: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = NameText, required, inline)]
-    last_name: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::PhoneInput>)]
-    phone: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::MetadataInput>)]
-    metadata: Raw<'a>,
+requests! {
+    TokenBody as CustomerTokenRequest {
+        external_customer_id: IdText,
+        email: scalars::EmailInput,
+        first_name: NameText,
+        last_name: NameText,
+        phone: Option<scalars::PhoneInput>,
+        metadata: Option<scalars::MetadataInput>,
+    } => |form| {
+        idempotency_key::from_header(form.headers, &mut form.errors);
+    }
 }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CustomerToken)]
-pub(crate) struct TokenResponse {
-    customer_token: String,
-    #[schema(value_type = words::TokenType)]
-    token_type: &'static str,
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    expires_at: Option<String>,
+responses! {
+    TokenResponse as CustomerToken {
+        customer_token: String,
+        token_type: words::TokenType,
+        expires_at: Option<Moment>,
+    }
 }
 
-pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
-    let (customer, key) = read(&body, &caller.headers)?;
+pub(crate) async fn issue(Payer(caller): Payer, body: JsonBody<TokenBody>) -> CreatedOnce<TokenResponse> {
+    let body = body.read(&caller).await?;
+    let key = idempotency_key::from_header(&caller.headers, &mut FieldErrors::default());
+    let customer = Customer {
+        external_id: body.external_customer_id,
+        email: body.email,
+        first_name: body.first_name,
+        last_name: body.last_name,
+        phone: body.phone,
+        metadata: form::kept(body.metadata),
+    };
     let engine = &caller.app.engine;
     let (issued, replayed) = match key {
         Some(key) => engine.issue_token_once(&caller.view, &customer, &key).await?,
@@ -76,10 +53,10 @@ pub(crate) async fn issue(Payer(caller): Payer, body: Body) -> ApiResult {
     };
     let answer = TokenResponse {
         customer_token: issued.token,
-        token_type: "JWE",
-        expires_at: issued.expires_at.map(rfc3339),
+        token_type: "JWE".into(),
+        expires_at: issued.expires_at.map(Moment),
     };
-    if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
+    respond::created_once(&answer, replayed)
 }
 
 impl From<IssueTokenError> for ApiError {
@@ -102,42 +79,21 @@ impl From<IssueTokenError> for ApiError {
     }
 }
 
-/// The customer, and the key in the header where there is one.
-fn read(bytes: &[u8], headers: &HeaderMap) -> Result<(Customer, Option<String>), ApiError> {
-    let body: TokenBody<'_> = body::parse_object(bytes)?;
-    let mut errors = FieldErrors::default();
-    let external_id =
-        fields::required_id("externalCustomerId", body.external_customer_id, MAX_ID_LENGTH, &mut errors);
-    let email = fields::required_email("email", body.email, &mut errors);
-    let first_name = fields::required_text("firstName", body.first_name, MAX_NAME_LENGTH, &mut errors);
-    let last_name = fields::required_text("lastName", body.last_name, MAX_NAME_LENGTH, &mut errors);
-    let phone = read_phone(body.phone, &mut errors);
-    let key = idempotency_key::from_header(headers, &mut errors);
-    metadata_field::read(body.metadata, bytes, &mut errors);
-    let read = (|| {
-        Some(Customer {
-            external_id: external_id?,
-            email: email?,
-            first_name: first_name?,
-            last_name: last_name?,
-            phone,
-            metadata: metadata_text(body.metadata),
-        })
-    })();
-    fields::complete(errors, read.map(|customer| (customer, key)))
-}
+impl Field for scalars::PhoneInput {
+    type Value = String;
 
-/// E.164 or national format, separators allowed.
-fn read_phone(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
-    let is_number = |text: &str| {
-        let digits = text.chars().filter(char::is_ascii_digit).count();
-        let plain = |letter: char| letter.is_ascii_digit() || " -().".contains(letter);
-        digits >= 3
-            && text.len() <= MAX_PHONE_LENGTH
-            && text.strip_prefix('+').unwrap_or(text).chars().all(plain)
-    };
-    match JsonText::of(raw?) {
-        JsonText::String(text) if is_number(&text) => Some(text.into_owned()),
-        _ => errors.add("phone", "must be a phone number of at most 32 characters"),
+    /// E.164 or national format, separators allowed.
+    fn read(name: &'static str, raw: &RawValue, form: &mut Form<'_>) -> Option<String> {
+        let is_number = |text: &str| {
+            let digits = text.chars().filter(char::is_ascii_digit).count();
+            let plain = |letter: char| letter.is_ascii_digit() || " -().".contains(letter);
+            digits >= 3
+                && text.len() <= MAX_PHONE_LENGTH
+                && text.strip_prefix('+').unwrap_or(text).chars().all(plain)
+        };
+        match JsonText::of(raw) {
+            JsonText::String(text) if is_number(&text) => Some(text.into_owned()),
+            _ => form.errors.add(name, "must be a phone number of at most 32 characters"),
+        }
     }
 }

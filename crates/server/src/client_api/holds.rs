@@ -1,112 +1,75 @@
 //! `POST /client/v1/transactions/<reference>/capture` and `/void`: what is held is taken or released.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use axum::body::Body;
-use http::HeaderMap;
-use serde::Deserialize;
 use tollgate_domain::hold::HoldActionKind;
 use tollgate_engine::{
     HoldChanged, HoldError, HoldRequest, Origin,
     ports::{OrderFault, StoreError},
 };
-use utoipa::ToSchema;
 
 use crate::{
-    client_api::{
-        caller::{Backend, Caller, run_to_completion},
-        confirm::ConfirmResponse,
-        payments::no_such_payment,
-    },
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-        idempotency_key,
-    },
-    response::{
-        error::{ApiError, Detail},
-        error_code::ErrorCode,
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-    },
+    client_api::{confirm::ConfirmResponse, payments::no_such_payment},
+    prelude::*,
+    response::transaction::TransactionResponse,
 };
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = CaptureRequest)]
-pub(crate) struct CaptureBody<'a> {
-    /// One capture per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
-    #[serde(borrow)]
-    #[schema(value_type = idempotency_key::KeyText, required, inline)]
-    idempotency_key: Raw<'a>,
-    /// The principal to capture; all that was authorized if omitted. What is left is released.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::AmountInput>)]
-    amount_minor: Raw<'a>,
+requests! {
+    CaptureBody as CaptureRequest {
+        /// One capture per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
+        idempotency_key: idempotency_key::KeyText,
+        /// The principal to capture; all that was authorized if omitted. What is left is released.
+        amount_minor: Option<scalars::AmountInput>,
+    }
+
+    VoidBody as VoidRequest {
+        /// One void per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
+        idempotency_key: idempotency_key::KeyText,
+    }
 }
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = VoidRequest)]
-pub(crate) struct VoidBody<'a> {
-    /// One void per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
-    #[serde(borrow)]
-    #[schema(value_type = idempotency_key::KeyText, required, inline)]
-    idempotency_key: Raw<'a>,
+pub(crate) async fn capture(
+    Backend(caller): Backend,
+    body: JsonBody<CaptureBody>,
+) -> DoneOnce<ConfirmResponse> {
+    change(caller, body.0, HoldActionKind::Capture).await
 }
 
-pub(crate) async fn capture(Backend(caller): Backend, body: Body) -> ApiResult {
-    change(caller, body, HoldActionKind::Capture).await
+pub(crate) async fn void(Backend(caller): Backend, body: JsonBody<VoidBody>) -> DoneOnce<ConfirmResponse> {
+    change(caller, body.0, HoldActionKind::Void).await
 }
 
-pub(crate) async fn void(Backend(caller): Backend, body: Body) -> ApiResult {
-    change(caller, body, HoldActionKind::Void).await
-}
-
-async fn change(caller: Caller, body: Body, kind: HoldActionKind) -> ApiResult {
+async fn change(caller: Caller, body: Body, kind: HoldActionKind) -> DoneOnce<ConfirmResponse> {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
-    let request = read_body(&body, &caller.headers, kind, None)?;
+    let request = read_body(Form::new(&caller, &body), kind, None)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let changing =
         async move { Box::pin(engine.change_hold(&caller.view, reference, request, &caller.request)).await };
     answer(run_to_completion(&app.engine, changing).await??)
 }
 
-pub(crate) fn answer(changed: HoldChanged) -> ApiResult {
+pub(crate) fn answer(changed: HoldChanged) -> DoneOnce<ConfirmResponse> {
     let HoldChanged { payment, replayed } = changed;
     let transaction = TransactionResponse::of_payment(&payment)
         .ok_or_else(|| ApiError::internal("a payment that was captured or voided has no transaction"))?;
-    let response = respond::ok(&ConfirmResponse { transaction, replayed })?;
-    Ok(if replayed { respond::replayed(response) } else { response })
+    respond::done_once(&ConfirmResponse { transaction, replayed }, replayed)
 }
 
-/// Reads the body of a capture or void, naming every faulty field.
+/// Reads the body of a capture or void.
 pub(crate) fn read_body(
-    bytes: &[u8],
-    headers: &HeaderMap,
+    form: Form<'_>,
     kind: HoldActionKind,
     operator: Option<Origin>,
 ) -> Result<HoldRequest, ApiError> {
-    let mut errors = FieldErrors::default();
-    let (key, amount) = match kind {
+    let (idempotency_key, amount) = match kind {
         HoldActionKind::Capture => {
-            let body: CaptureBody<'_> = body::parse_object(bytes)?;
+            let body = CaptureBody::read(form)?;
             (body.idempotency_key, body.amount_minor)
         }
-        HoldActionKind::Void => {
-            let body: VoidBody<'_> = body::parse_object(bytes)?;
-            (body.idempotency_key, None)
-        }
+        HoldActionKind::Void => (VoidBody::read(form)?.idempotency_key, None),
     };
-    let key = idempotency_key::read(key, headers, &mut errors);
-    let amount = match amount {
-        None => Some(None),
-        raw => fields::amount("amountMinor", raw, &mut errors).map(Some),
-    };
-    let read = (|| Some(HoldRequest { kind, idempotency_key: key?, amount: amount?, operator }))();
-    fields::complete(errors, read)
+    Ok(HoldRequest { kind, idempotency_key, amount, operator })
 }
 
 impl From<HoldError> for ApiError {

@@ -1,11 +1,10 @@
 //! `POST /client/v1/fees/quote`: where a payment would go and what it would cost. Touches no database.
 
-use std::sync::atomic::Ordering::Relaxed;
+use std::{convert::Infallible, sync::atomic::Ordering::Relaxed};
 
 use axum::{
     BoxError, Extension,
-    body::Body,
-    extract::{Request, State},
+    extract::{FromRequest, Request, State},
 };
 use bytes::Bytes;
 use http::HeaderMap;
@@ -24,28 +23,45 @@ use crate::{
         writer as json_writer,
         writer::{ObjectWriter, field},
     },
-    reference::{scalars, words},
+    prelude::*,
     request::{
         auth::{Access, authenticate},
-        body,
         call_notes::{self, CallNotes},
         context::RequestContext,
-        fields::{self, FieldErrors, Raw},
         metadata_field::{MetadataField, metadata},
     },
-    response::{
-        error::ApiError,
-        payment::RoutingResponse,
-        respond::{self, ApiResult},
+    response::payment::RoutingResponse,
+    types::{
+        schemas::Schemas,
+        shape,
+        signature::{Argument, Credential, Signature},
     },
 };
+
+/// A call that is authenticated and read at once.
+pub(crate) struct QuoteCall(Request<Body>);
+
+impl<S: Sync> FromRequest<S> for QuoteCall {
+    type Rejection = Infallible;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Infallible> {
+        Ok(Self(request))
+    }
+}
+
+impl Argument for QuoteCall {
+    fn describe(signature: &mut Signature, schemas: &mut Schemas) {
+        signature.credential = Credential::SecretKey;
+        JsonBody::<QuoteBody<'_>>::describe(signature, schemas);
+    }
+}
 
 /// The route. The edge takes the shorter way to [`answer`].
 pub(crate) async fn handle(
     State(app): State<SharedApp>,
     Extension(context): Extension<RequestContext>,
-    request: Request<Body>,
-) -> ApiResult {
+    QuoteCall(request): QuoteCall,
+) -> Done<QuoteResponse> {
     let (head, body) = request.into_parts();
     let body = body::read_json(&head.headers, body, body::CLIENT_LIMIT).await;
     decide(&app, &context, &head.headers, body)
@@ -57,7 +73,7 @@ pub(crate) async fn answer<B>(
     context: &RequestContext,
     headers: &HeaderMap,
     body: B,
-) -> (ApiResult, CallNotes)
+) -> (Done<QuoteResponse>, CallNotes)
 where
     B: http_body::Body<Data = Bytes, Error: Into<BoxError>> + Send + Unpin + 'static,
 {
@@ -71,7 +87,7 @@ fn decide(
     context: &RequestContext,
     headers: &HeaderMap,
     body: Result<Bytes, ApiError>,
-) -> ApiResult {
+) -> Done<QuoteResponse> {
     let snapshot = app.engine.directory().snapshot();
     let key = authenticate(app, &snapshot, headers, context, Access::SecretKey)?;
     let request = read(&body?)?;
@@ -122,6 +138,8 @@ pub(crate) struct QuoteResponse {
     breakdown: BreakdownResponse,
     routing: RoutingResponse,
 }
+
+shape!(QuoteResponse);
 
 /// What the fee was computed from.
 #[derive(ToSchema)]

@@ -1,148 +1,83 @@
 //! `POST` and `GET /client/v1/transactions/<reference>/refunds`, `GET /client/v1/refunds/<refund>`.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use http::HeaderMap;
-use serde::Deserialize;
 use tollgate_domain::{
     Currency, Minor,
     id::RefundId,
-    refund::{FeeRefund, OffStep, RefundReason, RefundTerms},
+    refund::{OffStep, RefundTerms},
 };
 use tollgate_engine::{Origin, RefundCreated, RefundError, RefundRequest, ports::StoreError};
-use utoipa::ToSchema;
 
 use crate::{
-    client_api::{
-        caller::{Backend, run_to_completion},
-        payments::{from_read_error, no_such_payment},
-    },
-    reference::{scalars, words},
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-        idempotency_key,
-        metadata_field::{self, metadata_text},
-    },
-    response::{
-        error::{ApiError, Detail},
-        error_code::ErrorCode,
-        list::ListResponse,
-        refund::{self, RefundCreatedResponse, RefundResponse},
-        respond::{self, ApiResult},
-    },
+    client_api::payments::{from_read_error, no_such_payment},
+    prelude::*,
+    response::refund::{self, RefundCreatedResponse, RefundResponse},
 };
 
 const MAX_DESCRIPTION_LENGTH: usize = 500;
 
 type DescriptionText = scalars::Prose<MAX_DESCRIPTION_LENGTH>;
 
-#[derive(Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = RefundRequest)]
-pub(crate) struct RefundBody<'a> {
-    /// One refund per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
-    #[serde(borrow)]
-    #[schema(value_type = idempotency_key::KeyText, required, inline)]
-    idempotency_key: Raw<'a>,
-    /// The principal to refund; everything that is left if omitted.
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::AmountInput>)]
-    amount_minor: Raw<'a>,
-    /// How much of the service fee goes back with it.
-    #[serde(borrow)]
-    #[schema(value_type = Option<words::FeeRefund>)]
-    fee_refund: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = Option<words::RefundReason>)]
-    reason: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = Option<DescriptionText>, inline)]
-    description: Raw<'a>,
-    #[serde(borrow)]
-    #[schema(value_type = Option<scalars::MetadataInput>)]
-    metadata: Raw<'a>,
+requests! {
+    RefundBody as RefundRequest {
+        /// One refund per key: send the same again to retry safely. The `Idempotency-Key` header is the alternative.
+        idempotency_key: idempotency_key::KeyText,
+        /// The principal to refund; everything that is left if omitted.
+        amount_minor: Option<scalars::AmountInput>,
+        /// How much of the service fee goes back with it.
+        fee_refund: Option<words::FeeRefund>,
+        reason: Option<words::RefundReason>,
+        description: Option<DescriptionText>,
+        metadata: Option<scalars::MetadataInput>,
+    }
 }
 
-pub(crate) async fn create(Backend(caller): Backend, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn create(
+    Backend(caller): Backend,
+    body: JsonBody<RefundBody>,
+) -> CreatedOnce<RefundCreatedResponse> {
+    let body = body.bytes(&caller.headers).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
-    let request = RefundRequest { key: Some(caller.key), ..read_body(&body, &caller.headers, None)? };
+    let request = RefundRequest { key: Some(caller.key), ..read_body(Form::new(&caller, &body), None)? };
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let refunding =
         async move { Box::pin(engine.refund(&caller.view, reference, request, &caller.request)).await };
     answer(run_to_completion(&app.engine, refunding).await??)
 }
 
-pub(crate) async fn list(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn list(Backend(caller): Backend) -> Done<ListResponse<RefundResponse>> {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
-    let found = caller.app.engine.refunds(caller.view.environment.id, reference).await;
-    let items = found.map_err(from_read_error)?.as_ref().map(refund::all).unwrap_or_default();
+    let payment = caller.app.engine.refunds(caller.view.environment.id, reference).await;
+    let items = payment.map_err(from_read_error)?.as_ref().map(refund::all).unwrap_or_default();
     respond::ok(&ListResponse::whole(items))
 }
 
-pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn read(Backend(caller): Backend) -> Done<RefundResponse> {
     let missing = || ApiError::not_found("This refund does not exist.");
     let id: RefundId = caller.location.path("refund").map_err(|_| missing())?;
-    let found = caller.app.engine.find_refund(caller.view.environment.id, id).await;
-    let (payment, refund) = found.map_err(|error| match error {
+    let read = caller.app.engine.find_refund(caller.view.environment.id, id).await;
+    let (payment, refund) = read.map_err(|error| match error {
         tollgate_engine::ReadError::Missing => missing(),
         error @ tollgate_engine::ReadError::Store(_) => from_read_error(error),
     })?;
     respond::ok(&RefundResponse::of(&payment, &refund))
 }
 
-pub(crate) fn answer(created: RefundCreated) -> ApiResult {
+pub(crate) fn answer(created: RefundCreated) -> CreatedOnce<RefundCreatedResponse> {
     let RefundCreated { payment, refund, replayed } = created;
     let answer = RefundCreatedResponse { refund: RefundResponse::of(&payment, &refund), replayed };
-    if replayed { respond::ok(&answer).map(respond::replayed) } else { respond::created(&answer) }
+    respond::created_once(&answer, replayed)
 }
 
-/// Reads a refund's body, naming every faulty field.
-pub(crate) fn read_body(
-    bytes: &[u8],
-    headers: &HeaderMap,
-    operator: Option<Origin>,
-) -> Result<RefundRequest, ApiError> {
-    let body: RefundBody<'_> = body::parse_object(bytes)?;
-    let mut errors = FieldErrors::default();
-    let key = idempotency_key::read(body.idempotency_key, headers, &mut errors);
-    let amount = match body.amount_minor {
-        None => Some(None),
-        raw => fields::amount("amountMinor", raw, &mut errors).map(|amount| Some(Minor::from(amount))),
+pub(crate) fn read_body(form: Form<'_>, operator: Option<Origin>) -> Result<RefundRequest, ApiError> {
+    let body = RefundBody::read(form)?;
+    let terms = RefundTerms {
+        amount: body.amount_minor.map(Minor::from),
+        fee_refund: body.fee_refund,
+        reason: body.reason,
+        description: body.description.flatten(),
+        metadata: form::kept(body.metadata),
     };
-    let fee_refund = fields::word(
-        "feeRefund",
-        body.fee_refund,
-        None,
-        |text| FeeRefund::parse(text).map(Some),
-        "proportional, full, none",
-        &mut errors,
-    );
-    let reason = fields::word(
-        "reason",
-        body.reason,
-        None,
-        |text| RefundReason::parse(text).map(Some),
-        "duplicate, fraudulent, requested_by_customer, other",
-        &mut errors,
-    );
-    let description =
-        fields::optional_text("description", body.description, MAX_DESCRIPTION_LENGTH, &mut errors);
-    let metadata = metadata_field::read(body.metadata, bytes, &mut errors);
-    let read = (|| {
-        metadata?;
-        let terms = RefundTerms {
-            amount: amount?,
-            fee_refund: fee_refund?,
-            reason: reason?,
-            description,
-            metadata: metadata_text(body.metadata),
-        };
-        Some(RefundRequest { idempotency_key: key?, terms, operator, key: None })
-    })();
-    fields::complete(errors, read)
+    Ok(RefundRequest { idempotency_key: body.idempotency_key, terms, operator, key: None })
 }
 
 fn off_step(currency: Currency, off: &OffStep) -> ApiError {

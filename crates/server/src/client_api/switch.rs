@@ -1,28 +1,11 @@
 //! `POST /client/v1/payments/component/<reference>/switch`: a declined component makes way for one at the next provider.
 
-use std::sync::Arc;
-
-use axum::body::Body;
-use serde::Deserialize;
 use tollgate_engine::{SwitchError, ports::StoreError};
-use utoipa::ToSchema;
 
 use crate::{
-    client_api::{
-        caller::{Backend, run_to_completion},
-        payments::no_such_payment,
-    },
-    reference::scalars,
-    request::{
-        body,
-        fields::{self, FieldErrors, Raw},
-    },
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        payment as payment_response,
-        respond::{self, ApiResult},
-    },
+    client_api::payments::no_such_payment,
+    prelude::*,
+    response::{payment as payment_response, payment::PaymentResponse},
 };
 
 /// Longer than any provider's name in a configuration.
@@ -30,37 +13,27 @@ const MAX_PROVIDER_LENGTH: usize = 160;
 
 type ProviderText = scalars::Line<MAX_PROVIDER_LENGTH>;
 
-#[derive(Deserialize, ToSchema)]
-#[schema(as = SwitchRequest)]
-pub(crate) struct SwitchBody<'a> {
-    /// The provider where the card was declined: the payment's `provider` as you know it.
-    #[serde(borrow)]
-    #[schema(value_type = ProviderText, inline, required)]
-    from: Raw<'a>,
+requests! {
+    SwitchBody as SwitchRequest {
+        /// The provider where the card was declined: the payment's `provider` as you know it.
+        from: ProviderText,
+    }
 }
 
-pub(crate) async fn handle(Backend(caller): Backend, body: Body) -> ApiResult {
-    let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
+pub(crate) async fn handle(
+    Backend(caller): Backend,
+    body: JsonBody<SwitchBody>,
+) -> CreatedOnce<PaymentResponse<'static>> {
+    let body = body.bytes(&caller.headers).await?;
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
-    let from = read(&body)?;
+    let SwitchBody { from } = Request::read(Form::new(&caller, &body))?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let switching = async move {
         Box::pin(engine.switch_component(&caller.view, reference, &from, &caller.request)).await
     };
     let switched = run_to_completion(&app.engine, switching).await??;
     let response = payment_response::prepared(&switched);
-    if switched.replayed {
-        respond::ok(&response).map(respond::replayed)
-    } else {
-        respond::created(&response)
-    }
-}
-
-fn read(bytes: &[u8]) -> Result<String, ApiError> {
-    let body: SwitchBody<'_> = body::parse_object(bytes)?;
-    let mut errors = FieldErrors::default();
-    let from = fields::required_text("from", body.from, MAX_PROVIDER_LENGTH, &mut errors);
-    fields::complete(errors, from)
+    respond::created_once(&response, switched.replayed)
 }
 
 impl From<SwitchError> for ApiError {

@@ -1,39 +1,29 @@
-//! `GET /client/v1/transactions` and `GET /client/v1/transactions/<reference>`.
+//! `GET /client/v1/transactions`, `GET /client/v1/transactions/<reference>` and `GET /client/v1/wallet`.
 
-use serde::Serialize;
 use tollgate_domain::{PaymentMethod, ServiceReference, id::EnvironmentId, transaction::Status};
 use tollgate_engine::{Engine, ReadError, ports::TransactionFilter};
-use utoipa::ToSchema;
 
 use crate::{
-    client_api::{
-        caller::Backend,
-        payments::{from_read_error, no_such_payment},
-    },
+    admin_api::wallets::{self, WalletResponse},
+    client_api::payments::{from_read_error, no_such_payment},
+    prelude::*,
     request::location::QueryReader,
-    response::{
-        error::ApiError,
-        error_code::ErrorCode,
-        list::ListResponse,
-        respond::{self, ApiResult},
-        transaction::TransactionResponse,
-        transfer::TransferDetail,
-    },
+    response::{transaction::TransactionResponse, transfer::TransferDetail},
 };
 
-/// A transaction that is read back.
-#[derive(Serialize, ToSchema)]
-#[schema(as = TransactionRead)]
-pub(crate) struct TransactionReadResponse {
-    #[serde(flatten)]
-    transaction: TransactionResponse,
-    /// What a bank transfer has beyond its transaction; left out for card payments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    transfer: Option<TransferDetail>,
+responses! {
+    /// A transaction that is read back.
+    TransactionReadResponse as TransactionRead {
+        #[serde(flatten)]
+        transaction: TransactionResponse,
+        /// What a bank transfer has beyond its transaction; left out for card payments.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        transfer: Option<TransferDetail>,
+    }
 }
 
-pub(crate) async fn read(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn read(Backend(caller): Backend) -> Done<TransactionReadResponse> {
     let reference = caller.location.path("reference").map_err(|_| no_such_payment())?;
     let (engine, environment) = (&caller.app.engine, caller.view.environment.id);
     if let ServiceReference::Ach(id) = reference {
@@ -67,14 +57,14 @@ async fn missing(engine: &Engine, environment: EnvironmentId, reference: Service
     }
 }
 
-pub(crate) async fn list(Backend(caller): Backend) -> ApiResult {
+pub(crate) async fn list(Backend(caller): Backend) -> Done<ListResponse<TransactionResponse>> {
     let mut query = caller.location.query();
     let (filter, before, limit) = (filter(&mut query), query.value("before"), query.limit());
     query.finish()?;
     let environment = caller.view.environment.id;
-    let found = caller.app.engine.transactions(environment, &filter, before, limit.to_read()).await;
-    let found = found.map_err(from_read_error)?;
-    respond::ok(&ListResponse::slice(found, limit, |it| TransactionResponse::of(&it), |it| it.id))
+    let transactions = caller.app.engine.transactions(environment, &filter, before, limit.to_read()).await;
+    let transactions = transactions.map_err(from_read_error)?;
+    respond::ok(&ListResponse::slice(transactions, limit, |it| TransactionResponse::of(&it), |it| it.id))
 }
 
 /// What to list, as the query says it.
@@ -90,4 +80,10 @@ pub(crate) fn filter(query: &mut QueryReader<'_>) -> TransactionFilter {
         created_from: query.moment("createdFrom"),
         created_before: query.moment("createdBefore"),
     }
+}
+
+pub(crate) async fn wallets(Backend(caller): Backend) -> Done<ListResponse<WalletResponse>> {
+    let held = caller.app.engine.wallets(caller.view.environment.id).await?;
+    let items = held.iter().map(|(currency, balances)| wallets::answer(*currency, balances)).collect();
+    respond::ok(&ListResponse::whole(items))
 }

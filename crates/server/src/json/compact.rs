@@ -13,9 +13,9 @@ const DEEPEST: usize = 100;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct CompactJson {
     pub(crate) text: String,
-    /// Whether one of this service's secret keys is in any of its texts.
+    /// True if one of this service's secret keys is in any of its texts.
     pub(crate) holds_secret: bool,
-    /// Whether a card number is in any of its texts and numbers.
+    /// True if a card number is in any of its texts and numbers.
     pub(crate) holds_card_number: bool,
 }
 
@@ -109,7 +109,7 @@ fn text_length(rest: &str) -> usize {
     end.map_or(rest.len(), |end| end + 2)
 }
 
-/// Whether a number has a value at all for those who read it as a floating-point number. Words are no numbers.
+/// True if a number has a value at all for those who read it as a floating-point number. Words are no numbers.
 pub(crate) fn is_in_range(token: &str) -> bool {
     // Without an exponent and below 300 digits there is nothing to look for.
     let may_be_huge = token.len() >= 300 || token.contains(['e', 'E']);

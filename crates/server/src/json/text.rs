@@ -13,13 +13,9 @@ pub(crate) enum JsonText<'a> {
     BrokenString,
     /// A number exactly as it was written.
     Number(&'a str),
-    /// `true` or `false`.
     Boolean(bool),
-    /// `null`.
     Null,
-    /// An object, as text.
     Object(&'a str),
-    /// A list, as text.
     Array(&'a str),
 }
 

@@ -13,17 +13,14 @@ macro_rules! field {
 }
 pub(crate) use field;
 
-/// Made by [`field!`].
 #[derive(Clone, Copy)]
 pub(crate) struct Field(pub(crate) &'static str);
 
-/// An object under construction.
 pub(crate) struct ObjectWriter<'a> {
     bytes: &'a mut Vec<u8>,
     is_empty: bool,
 }
 
-/// Writes `{…}`.
 pub(crate) fn object(bytes: &mut Vec<u8>, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
     bytes.push(b'{');
     fill(&mut ObjectWriter { bytes, is_empty: true });
@@ -39,7 +36,6 @@ impl ObjectWriter<'_> {
         self.bytes.push(b'"');
     }
 
-    /// An amount, or null.
     pub(crate) fn optional_minor(&mut self, name: Field, amount: Option<Minor>) {
         match amount {
             Some(amount) => self.minor(name, amount),
@@ -47,25 +43,21 @@ impl ObjectWriter<'_> {
         }
     }
 
-    /// A number.
     pub(crate) fn number(&mut self, name: Field, number: u32) {
         self.name(name);
         self.bytes.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
     }
 
-    /// `true` or `false`.
     pub(crate) fn boolean(&mut self, name: Field, truth: bool) {
         self.name(name);
         self.bytes.extend_from_slice(if truth { b"true" } else { b"false" });
     }
 
-    /// `null`.
     pub(crate) fn null(&mut self, name: Field) {
         self.name(name);
         self.bytes.extend_from_slice(b"null");
     }
 
-    /// One of our own words.
     pub(crate) fn word(&mut self, name: Field, word: &'static str) {
         self.plain(name, word);
     }
@@ -78,13 +70,11 @@ impl ObjectWriter<'_> {
         self.bytes.push(b'"');
     }
 
-    /// A text.
     pub(crate) fn text(&mut self, name: Field, text: &str) {
         self.name(name);
         write_text(self.bytes, text);
     }
 
-    /// A text, or null.
     pub(crate) fn optional_text(&mut self, name: Field, text: Option<&str>) {
         match text {
             Some(text) => self.text(name, text),
@@ -92,12 +82,10 @@ impl ObjectWriter<'_> {
         }
     }
 
-    /// A list of texts.
     pub(crate) fn texts<'t>(&mut self, name: Field, texts: impl Iterator<Item = &'t str>) {
         self.list(name, texts, write_text);
     }
 
-    /// An object within.
     pub(crate) fn object(&mut self, name: Field, fill: impl FnOnce(&mut ObjectWriter<'_>)) {
         self.name(name);
         object(self.bytes, fill);

@@ -3,20 +3,32 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
-use utoipa::PartialSchema;
 
 use crate::{
     reference::{
-        admin, client, descriptions,
+        descriptions,
         examples::Examples,
         failures::{self, FailureResponses},
-        operation::{Described, TAGS},
-        people, scalars,
-        schemas::Schemas,
-        service, words,
+        operations,
     },
-    router::OPERATIONS,
+    types::{scalars, schemas::Schemas},
 };
+
+/// The groups of the document, in their order.
+const TAGS: &[(&str, &str)] = &[
+    ("Fees", "The cost of a payment before it is made."),
+    ("Card payments", "Hosted checkout and embedded components."),
+    ("Bank transfers", "ACH: customer tokens, previews, transfers."),
+    ("Refunds", "Card payments given back, in whole or in part."),
+    ("Transactions", "Transactions and wallet balances."),
+    ("Tenants", "Organizations, applications, environments and their keys. For operators."),
+    ("People", "Users, their roles and personal tokens. For admins."),
+    ("Configuration", "Providers, routing, fees and settings of an environment. For operators."),
+    ("Wallets", "Funds of an environment and their ledger. For operators."),
+    ("Events", "Webhook events, endpoints and deliveries. For operators."),
+    ("Operations", "Payments with their timelines, exceptions, provider events, audit. For operators."),
+    ("Service", "Endpoints for providers, customers and monitoring."),
+];
 
 const ABOUT: &str = "\
 One API in front of card and bank-transfer providers: it routes payments, adds fees, and records what became of them.
@@ -34,18 +46,16 @@ Guides, concepts and everything for operators: [the documentation](/docs/overvie
 /// The document, made from the router and what is said of each of its operations.
 pub(crate) fn document() -> Value {
     let mut schemas = Schemas::default();
-    let described = described(&mut schemas);
     let examples = Examples::recorded();
     let (mut paths, mut responses) = (Map::new(), FailureResponses::default());
-    for operation in described {
-        let Some(route) = OPERATIONS.iter().find(|route| route.name == operation.name()) else { continue };
-        let path = paths.entry(route.path).or_insert_with(|| json!({}));
-        path[route.method.as_str().to_ascii_lowercase()] = operation.render(route, &mut responses, &examples);
+    for operation in operations::all(&mut schemas) {
+        let (path, method, rendered) = operation.render(&mut responses, &examples);
+        paths.entry(path).or_insert_with(|| json!({}))[method] = rendered;
     }
     schemas.put("Failure", failures::schema());
     schemas.put("FailureDetail", failures::detail_schema());
     schemas.put("FaultyField", failures::faulty_field_schema());
-    schemas.put("ErrorCode", serde_json::to_value(words::ErrorCodeWord::schema()).unwrap_or_default());
+    schemas.put("ErrorCode", failures::code_schema());
     schemas.reference::<scalars::CurrencyInput>();
     let tags = TAGS.iter().map(|(name, description)| json!({"name": name, "description": description}));
     let mut document = json!({
@@ -96,15 +106,6 @@ pub(crate) fn collect_references(part: &Value, found: &mut BTreeSet<String>) {
         }
         _ => {}
     }
-}
-
-/// What is said of every operation.
-pub(crate) fn described(schemas: &mut Schemas) -> Vec<Described> {
-    let mut described = client::operations(schemas);
-    described.extend(people::operations(schemas));
-    described.extend(admin::operations(schemas));
-    described.extend(service::operations(schemas));
-    described
 }
 
 fn headers() -> Value {

@@ -3,7 +3,6 @@
 
 use serde_json::{Map, Value};
 
-/// The recorded calls.
 pub(crate) struct Examples(Value);
 
 /// A call of an operation, with an answer for each status.

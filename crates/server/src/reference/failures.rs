@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use crate::{reference::examples::Examples, response::error_code::ErrorCode};
 
-/// The envelope of a failure.
 pub(crate) fn schema() -> Value {
     json!({
         "type": "object",
@@ -43,7 +42,12 @@ pub(crate) fn detail_schema() -> Value {
     })
 }
 
-/// One faulty field.
+/// What failures are told apart by.
+pub(crate) fn code_schema() -> Value {
+    let codes: Vec<_> = ErrorCode::ALL.iter().map(|code| code.as_str()).collect();
+    json!({"type": "string", "enum": codes})
+}
+
 pub(crate) fn faulty_field_schema() -> Value {
     json!({
         "type": "object",
@@ -72,7 +76,6 @@ impl FailureResponses {
         references
     }
 
-    /// All of them.
     pub(crate) fn render(self) -> Value {
         self.0.into_iter().collect::<Map<_, _>>().into()
     }
@@ -115,7 +118,7 @@ fn response(codes: &[ErrorCode]) -> Value {
     })
 }
 
-/// Whether the caller is told when to come back.
+/// True if the caller is told when to come back.
 fn waits(code: ErrorCode) -> bool {
     matches!(
         code,

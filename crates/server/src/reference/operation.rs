@@ -2,46 +2,44 @@
 
 use http::{Method, StatusCode};
 use serde_json::{Map, Value, json};
-use utoipa::ToSchema;
 
 use crate::{
     reference::{
         examples::{Example, Examples},
         failures::FailureResponses,
         parameters, samples,
-        schemas::Schemas,
     },
     response::error_code::ErrorCode,
     router::Operation,
+    types::{
+        schemas::Schemas,
+        signature::{self, BodySchema, Credential, Signature, Success},
+    },
 };
 
-/// The groups of the document, in their order.
-pub(crate) const TAGS: &[(&str, &str)] = &[
-    ("Fees", "The cost of a payment before it is made."),
-    ("Card payments", "Hosted checkout and embedded components."),
-    ("Bank transfers", "ACH: customer tokens, previews, transfers."),
-    ("Refunds", "Card payments given back, in whole or in part."),
-    ("Transactions", "Transactions and wallet balances."),
-    ("Tenants", "Organizations, applications, environments and their keys. For operators."),
-    ("People", "Users, their roles and personal tokens. For admins."),
-    ("Configuration", "Providers, routing, fees and settings of an environment. For operators."),
-    ("Wallets", "Funds of an environment and their ledger. For operators."),
-    ("Events", "Webhook events, endpoints and deliveries. For operators."),
-    ("Operations", "Payments with their timelines, exceptions, provider events, audit. For operators."),
-    ("Service", "Endpoints for providers, customers and monitoring."),
-];
+const TEXTS: &str = include_str!("operations.txt");
 
-/// What a caller has to present.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Credential {
-    /// Nothing.
-    None,
-    /// A secret key.
-    SecretKey,
-    /// Either kind of key.
-    AnyKey,
-    /// An operator's personal token, or the admin token.
-    AdminToken,
+/// What an operation is for, in words.
+pub(crate) struct OperationText {
+    pub(crate) name: &'static str,
+    tag: &'static str,
+    summary: &'static str,
+    description: &'static str,
+}
+
+/// The texts of all operations, in the document's order.
+pub(crate) fn texts() -> Vec<OperationText> {
+    let (mut texts, mut tag) = (Vec::<OperationText>::new(), "");
+    for line in TEXTS.lines() {
+        if let Some(heading) = line.strip_prefix("# ") {
+            tag = heading;
+        } else if let Some((text, last)) = line.strip_prefix("  ").zip(texts.last_mut()) {
+            last.description = text;
+        } else if let Some((name, summary)) = line.split_once(": ") {
+            texts.push(OperationText { name, tag, summary, description: "" });
+        }
+    }
+    texts
 }
 
 impl Credential {
@@ -69,101 +67,62 @@ impl Credential {
     }
 }
 
-/// An answer that is no failure.
-struct Success {
-    status: StatusCode,
-    content_type: &'static str,
-    schema: Value,
-    headers: Vec<(&'static str, &'static str)>,
-}
-
 /// An operation as its reader sees it.
 pub(crate) struct Described {
-    name: &'static str,
-    tag: &'static str,
-    summary: &'static str,
-    description: &'static str,
-    credential: Credential,
-    body: Option<Value>,
+    route: &'static Operation,
+    text: OperationText,
+    signature: Signature,
+    example: Option<Value>,
     parameters: Vec<Value>,
-    successes: Vec<Success>,
     failures: Vec<ErrorCode>,
     has_store: bool,
 }
 
-/// Describes the operation of this name in the router.
-pub(crate) fn operation(
-    name: &'static str,
-    tag: &'static str,
-    credential: Credential,
-    summary: &'static str,
-) -> Described {
-    Described {
-        name,
-        tag,
-        summary,
-        description: "",
-        credential,
-        body: None,
-        parameters: Vec::new(),
-        successes: Vec::new(),
-        failures: Vec::new(),
-        has_store: true,
-    }
-}
-
 impl Described {
-    /// More than the summary says.
-    pub(crate) fn says(mut self, description: &'static str) -> Self {
-        self.description = description;
-        self
-    }
-
-    /// Takes a JSON body.
-    pub(crate) fn takes<T: ToSchema>(self, schemas: &mut Schemas, example: Value) -> Self {
-        self.takes_body(schemas.reference::<T>(), true, example)
-    }
-
-    /// Takes the same body as another operation but for some fields.
-    pub(crate) fn takes_without<T: ToSchema>(
-        self,
-        schemas: &mut Schemas,
-        name: &str,
-        fields: &[&str],
-        example: Value,
-    ) -> Self {
-        self.takes_body(schemas.reference_without::<T>(name, fields), true, example)
-    }
-
-    /// Takes a JSON body that may be left out.
-    pub(crate) fn may_take<T: ToSchema>(self, schemas: &mut Schemas, example: Value) -> Self {
-        self.takes_body(schemas.reference::<T>(), false, example)
-    }
-
-    fn takes_body(mut self, schema: Value, required: bool, example: Value) -> Self {
-        let content = Map::from_iter([("schema".to_owned(), schema), ("example".to_owned(), example)]);
-        self.body = Some(json!({"required": required, "content": {"application/json": content}}));
-        let unreadable = [
+    /// What the router and the handler's signature say of an operation.
+    pub(crate) fn new(route: &'static Operation, text: OperationText, schemas: &mut Schemas) -> Self {
+        let signature = (route.signature)(schemas);
+        let described = Self {
+            route,
+            text,
+            signature,
+            example: None,
+            parameters: Vec::new(),
+            failures: Vec::new(),
+            has_store: true,
+        };
+        if described.signature.body.is_none() {
+            return described;
+        }
+        described.fails(&[
             ErrorCode::InvalidBody,
             ErrorCode::CardDataNotAllowed,
             ErrorCode::ServerBusy,
             ErrorCode::RequestTimeout,
             ErrorCode::BodyTooLarge,
             ErrorCode::UnsupportedMediaType,
-        ];
-        self.fails(&unreadable)
+        ])
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.route.name
     }
 
     /// Takes whatever a provider sends, as it is.
     pub(crate) fn takes_raw(mut self) -> Self {
-        let content = json!({"schema": {"type": "object", "additionalProperties": true}});
-        self.body = Some(json!({"required": true, "content": {"application/json": content}}));
+        self.signature.body = Some(BodySchema { schema: signature::any_object(), is_required: true });
         self.fails(&[
             ErrorCode::InvalidBody,
             ErrorCode::ServerBusy,
             ErrorCode::RequestTimeout,
             ErrorCode::BodyTooLarge,
         ])
+    }
+
+    /// An example of the body, where no recorded call has one.
+    pub(crate) fn example(mut self, body: Value) -> Self {
+        self.example = Some(body);
+        self
     }
 
     /// Takes these fields of a query or headers, which can be faulty.
@@ -184,44 +143,9 @@ impl Described {
         self
     }
 
-    /// Answers data in the envelope.
-    pub(crate) fn answers<T: ToSchema>(self, schemas: &mut Schemas, status: StatusCode) -> Self {
-        let schema = schemas.envelope_of::<T>();
-        self.succeeds(status, "application/json", schema)
-    }
-
-    /// Answers one of two shapes in the envelope.
-    pub(crate) fn answers_either<T: ToSchema, U: ToSchema>(
-        self,
-        schemas: &mut Schemas,
-        name: &'static str,
-    ) -> Self {
-        let schema = schemas.envelope_of_either::<T, U>(name);
-        self.succeeds(StatusCode::OK, "application/json", schema)
-    }
-
-    /// Answers a slice of a list in the envelope.
-    pub(crate) fn lists<T: ToSchema>(self, schemas: &mut Schemas) -> Self {
-        let schema = schemas.envelope_of_list::<T>();
-        self.succeeds(StatusCode::OK, "application/json", schema)
-    }
-
     /// Answers something that is in no envelope.
-    pub(crate) fn answers_bare(self, content_type: &'static str, schema: Value) -> Self {
-        self.succeeds(StatusCode::OK, content_type, schema)
-    }
-
-    fn succeeds(mut self, status: StatusCode, content_type: &'static str, schema: Value) -> Self {
-        let headers = vec![("Request-Id", "RequestId")];
-        self.successes.push(Success { status, content_type, schema, headers });
-        self
-    }
-
-    /// The last answer carries this header too.
-    pub(crate) fn carrying(mut self, name: &'static str, component: &'static str) -> Self {
-        if let Some(last) = self.successes.last_mut() {
-            last.headers.push((name, component));
-        }
+    pub(crate) fn answers_bare(mut self, content_type: &'static str, schema: Value) -> Self {
+        self.signature.succeeds_with(content_type, StatusCode::OK, schema);
         self
     }
 
@@ -237,20 +161,15 @@ impl Described {
         self
     }
 
-    pub(crate) fn name(&self) -> &'static str {
-        self.name
-    }
-
-    /// As the document has it, at the path and method that the router gives it.
+    /// The path, the method, and what the document has there.
     pub(crate) fn render(
         self,
-        route: &Operation,
         failures: &mut FailureResponses,
         examples: &Examples,
-    ) -> Value {
-        let example = examples.of_operation(self.name);
-        let mut codes = self.failures;
-        codes.extend(self.credential.failures());
+    ) -> (&'static str, String, Value) {
+        let Self { route, text, signature, parameters, failures: mut codes, .. } = self;
+        let example = examples.of_operation(route.name);
+        codes.extend(signature.credential.failures());
         let path = parameters::of_path(route.path);
         if !path.is_empty() {
             codes.push(ErrorCode::NotFound);
@@ -262,7 +181,7 @@ impl Described {
             }
         }
         codes.push(ErrorCode::Internal);
-        let mut responses: Map<String, Value> = self
+        let mut responses: Map<String, Value> = signature
             .successes
             .iter()
             .map(|success| (success.status.as_str().to_owned(), success.render(example)))
@@ -270,29 +189,27 @@ impl Described {
         responses.extend(failures.references(&codes));
         let mut rendered = Map::new();
         let mut put = |name: &str, value: Value| rendered.insert(name.to_owned(), value);
-        put("operationId", self.name.into());
-        put("tags", json!([self.tag]));
-        put("summary", self.summary.into());
-        if !self.description.is_empty() {
-            put("description", self.description.into());
+        put("operationId", route.name.into());
+        put("tags", json!([text.tag]));
+        put("summary", text.summary.into());
+        if !text.description.is_empty() {
+            put("description", text.description.into());
         }
-        put("security", self.credential.security());
-        if !path.is_empty() || !self.parameters.is_empty() {
-            put("parameters", path.into_iter().chain(self.parameters).collect());
+        put("security", signature.credential.security());
+        if !path.is_empty() || !parameters.is_empty() {
+            put("parameters", path.into_iter().chain(parameters).collect());
         }
-        if let Some(mut body) = self.body {
-            if let (Some(content), Some(sent)) =
-                (body.pointer_mut("/content/application~1json"), example.and_then(Example::body))
-            {
-                content["example"] = sent.clone();
-            }
-            put("requestBody", body);
+        if let Some(BodySchema { schema, is_required }) = signature.body {
+            let sent = example.and_then(Example::body).or(self.example.as_ref());
+            let mut content = Map::from_iter([("schema".to_owned(), schema)]);
+            content.extend(sent.map(|body| ("example".to_owned(), body.clone())));
+            put("requestBody", json!({"required": is_required, "content": {"application/json": content}}));
         }
         put("responses", responses.into());
         if let Some(samples) = example.and_then(|example| samples::of_operation(route, example)) {
             put("x-codeSamples", samples);
         }
-        rendered.into()
+        (route.path, route.method.as_str().to_ascii_lowercase(), rendered.into())
     }
 }
 

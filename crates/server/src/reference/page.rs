@@ -65,7 +65,6 @@ fn configuration(key: Option<&Secret>) -> Value {
     })
 }
 
-/// For an attribute's value.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }

@@ -8,8 +8,8 @@ use tollgate_domain::id::{
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::{
-    reference::{scalars, words},
     request::location::{DEFAULT_LIMIT, MAX_LIMIT},
+    types::{scalars, words},
 };
 
 /// The digits of an id: 26 of base 32, the first of which has three bits.
@@ -85,7 +85,6 @@ pub(crate) fn idempotency_key() -> Value {
     })
 }
 
-/// How many at most.
 pub(crate) fn limit() -> Value {
     let schema = json!({"type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "default": DEFAULT_LIMIT});
     query("limit", "Maximum number of results.", schema)
@@ -122,7 +121,6 @@ pub(crate) fn searched_transactions() -> Vec<Value> {
     parameters
 }
 
-/// The same without slices.
 pub(crate) fn exported_transactions() -> Vec<Value> {
     let name = |parameter: &Value| parameter.get("name").and_then(Value::as_str).map(str::to_owned);
     let is_place =
@@ -148,13 +146,11 @@ pub(crate) fn payments() -> Vec<Value> {
     parameters
 }
 
-/// How much an audit verifies.
 pub(crate) fn audit() -> [Value; 1] {
     let about = "Verifies everything, whatever was verified before, and that it has not changed since.";
     [query("full", about, json!({"type": "boolean"}))]
 }
 
-/// Which month.
 pub(crate) fn month() -> [Value; 1] {
     let schema = json!({"type": "string", "pattern": "^(19[7-9][0-9]|[2-8][0-9]{3})-(0[1-9]|1[0-2])$", "example": "2026-11"});
     [query("month", "A calendar month in UTC; the current one if omitted.", schema)]
@@ -238,12 +234,10 @@ pub(crate) fn deliveries() -> Vec<Value> {
     ]
 }
 
-/// For the ledger.
 pub(crate) fn postings() -> [Value; 2] {
     before(PostingId::PREFIX)
 }
 
-/// For lists numbered by version.
 pub(crate) fn versions() -> [Value; 2] {
     let number = version();
     [query("before", "The previous page's `nextCursor`.", number), limit()]
@@ -253,14 +247,12 @@ fn inline<T: PartialSchema>() -> Value {
     serde_json::to_value(T::schema()).unwrap_or_default()
 }
 
-/// Makes a change conditional.
 pub(crate) fn if_match() -> Value {
     let description = "The `ETag` of the version the change is based on; `*` or omitted for any.";
     let schema = json!({"type": "string", "pattern": r#"^(\*|"[0-9]{1,18}")$"#});
     json!({"name": "If-Match", "in": "header", "description": description, "schema": schema})
 }
 
-/// Who changes something.
 pub(crate) fn actor() -> Value {
     let description = "Who makes the change, for the audit trail, where the admin token is used: at most 120 characters. \
                        Ignored with a personal token, which says whose it is.";

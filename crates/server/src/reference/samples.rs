@@ -44,7 +44,6 @@ pub(crate) fn of_operation(route: &Operation, example: Example<'_>) -> Option<Va
     ]))
 }
 
-/// The path with its query.
 fn address(example: Example<'_>) -> String {
     let mut address = example.path().to_owned();
     for (place, (name, value)) in example.query().into_iter().flatten().enumerate() {

@@ -19,7 +19,6 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
                       img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; object-src 'none'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// The document.
 pub(crate) async fn openapi(State(app): State<SharedApp>, headers: HeaderMap) -> Response {
     app.reference.document().respond(&headers)
 }

@@ -108,7 +108,6 @@ fn find_key<'s>(
     Ok(key)
 }
 
-/// Who the operator is.
 pub(crate) fn identify_operator(
     app: &App,
     headers: &HeaderMap,

@@ -15,6 +15,7 @@ use tollgate_engine::NoRoomForBody;
 use crate::{
     request::unknown_fields,
     response::{error::ApiError, error_code::ErrorCode},
+    types::signature::{JsonBody, OptionalBody},
 };
 
 /// The most a client may send.
@@ -34,6 +35,23 @@ const ARRIVAL_LIMIT: Duration = Duration::from_secs(20);
 const DISCARD_LIMIT: usize = 32 * 1024 * 1024;
 const DISCARD_TIME: Duration = Duration::from_secs(5);
 
+impl<T> JsonBody<T> {
+    /// The bytes of a body of ordinary size.
+    pub(crate) async fn bytes(self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
+        read_json(headers, self.0, CLIENT_LIMIT).await
+    }
+}
+
+impl<T> OptionalBody<T> {
+    /// The bytes of a body of ordinary size; an object without fields where there is none.
+    pub(crate) async fn bytes(self, headers: &HeaderMap) -> Result<Bytes, ApiError> {
+        if self.0.is_end_stream() {
+            return Ok(Bytes::from_static(b"{}"));
+        }
+        read_json(headers, self.0, CLIENT_LIMIT).await
+    }
+}
+
 /// Reads a JSON body: 415 for another content type, 413 above `most` bytes, 408 when it does not arrive.
 pub(crate) async fn read_json<B>(headers: &HeaderMap, body: B, most: usize) -> Result<Bytes, ApiError>
 where
@@ -48,18 +66,6 @@ where
         ));
     }
     read
-}
-
-/// The same for endpoints whose body may be left out: nothing stands for an object without fields.
-pub(crate) async fn read_json_or_nothing(
-    headers: &HeaderMap,
-    body: Body,
-    most: usize,
-) -> Result<Bytes, ApiError> {
-    if body.is_end_stream() {
-        return Ok(Bytes::from_static(b"{}"));
-    }
-    read_json(headers, body, most).await
 }
 
 /// Reads a body as it is, whatever its content type: for signatures that cover the very bytes.
@@ -147,7 +153,6 @@ struct Collected {
     joined: BytesMut,
 }
 
-/// More has arrived than may.
 struct TooLarge;
 
 impl Collected {

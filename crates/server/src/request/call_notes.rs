@@ -4,8 +4,6 @@ use std::cell::RefCell;
 
 use tollgate_domain::id::{EnvironmentId, KeyId};
 
-use super::unknown_fields::Found;
-
 tokio::task_local! {
     static NOTES: RefCell<CallNotes>;
 }
@@ -15,14 +13,23 @@ thread_local! {
     static NOTES_HERE: RefCell<CallNotes> = RefCell::default();
 }
 
+/// The fields of a body that nothing reads.
+#[derive(Debug, Default)]
+pub(crate) struct UnknownFields {
+    pub(super) warnings: Vec<String>,
+    /// The names, in the same order.
+    pub(crate) names: Vec<String>,
+    /// How many there are beyond those.
+    pub(super) more: usize,
+}
+
 /// What was learned about a call. It is moved about with every answer, so what few calls have is kept elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct CallNotes {
     /// Whose key it was made with; unknown keys belong to nobody.
     pub(crate) caller: Option<(EnvironmentId, KeyId)>,
-    /// The payment it made.
     pub(crate) reference: Option<Box<str>>,
-    pub(crate) unknown_fields: Option<Box<Found>>,
+    pub(crate) unknown_fields: Option<Box<UnknownFields>>,
 }
 
 /// Runs what answers a call, and returns what was learned meanwhile.
@@ -41,7 +48,6 @@ pub(crate) fn collected<A>(answer: impl FnOnce() -> A) -> (A, CallNotes) {
     (answer, NOTES_HERE.take())
 }
 
-/// Takes note of the key.
 pub(crate) fn caller(environment: EnvironmentId, key: KeyId) {
     note(|notes| notes.caller = Some((environment, key)));
 }

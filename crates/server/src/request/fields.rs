@@ -56,6 +56,12 @@ impl FieldErrors {
             .coded(|code| if self.has_card_number { ErrorCode::CardDataNotAllowed } else { code })
     }
 
+    /// Puts the faults in the order of these fields; those of other fields come last.
+    pub(crate) fn sort(&mut self, fields: &[&str]) {
+        let place = |fault: &Detail| fields.iter().position(|field| *field == fault.field);
+        self.details.sort_by_key(|fault| place(fault).unwrap_or(fields.len()));
+    }
+
     pub(crate) fn count(&self) -> usize {
         self.details.len()
     }
@@ -173,14 +179,6 @@ pub(crate) fn optional_text(
     }
 }
 
-/// A required e-mail address.
-pub(crate) fn required_email(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {
-    if raw.is_none() {
-        return errors.add(field, "is required");
-    }
-    email(field, raw, errors)
-}
-
 /// A required text of digits only, of a length within bounds. What is wrong is said without repeating it.
 pub(crate) fn digits(
     field: &'static str,
@@ -255,7 +253,6 @@ fn return_origin(text: &str) -> Option<String> {
         .then(|| format!("{scheme}://{authority}"))
 }
 
-/// A moment, in RFC 3339.
 pub(crate) fn moment(field: &'static str, raw: Raw<'_>, errors: &mut FieldErrors) -> Option<Timestamp> {
     let read = match raw.map(JsonText::of) {
         Some(JsonText::String(text)) => text.parse::<jiff::Timestamp>().ok(),

@@ -8,12 +8,12 @@ use tollgate_vault::contains_secret_key;
 
 use crate::{
     json::text::JsonText,
-    reference::scalars,
     request::fields::{FieldErrors, Raw, SECRET_KEY_RULE},
     response::{
         error::{ApiError, Detail},
         error_code::ErrorCode,
     },
+    types::scalars,
 };
 
 const FIELD: &str = "idempotencyKey";

@@ -32,7 +32,7 @@ impl Location {
         })
     }
 
-    /// Whether the path names one of these.
+    /// True if the path names one of these.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.params.iter().any(|(known, _)| known == name)
     }
@@ -78,7 +78,6 @@ impl QueryReader<'_> {
         read(value).or_else(|| self.errors.add(name, rule))
     }
 
-    /// A moment, in RFC 3339.
     pub(crate) fn moment(&mut self, name: &'static str) -> Option<Timestamp> {
         let read = |text: &str| {
             let moment = text.parse::<jiff::Timestamp>().ok()?;
@@ -87,7 +86,6 @@ impl QueryReader<'_> {
         self.value_as(name, "must be an RFC 3339 timestamp, such as 2026-11-15T02:27:16.000Z", read)
     }
 
-    /// How many at most.
     pub(crate) fn limit(&mut self) -> Limit {
         let rule = "must be from 1 to 200";
         let read = |text: &str| text.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));

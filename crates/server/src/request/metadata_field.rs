@@ -33,7 +33,6 @@ pub(crate) enum MetadataField {
         holds_card_number: bool,
         fault: Option<JsonError>,
     },
-    /// Anything else.
     Other,
 }
 
@@ -229,7 +228,7 @@ mod tests {
             let said = read(json).unwrap_err();
             assert!(said.contains("a card number") && !said.contains("1111"), "{json}: {said}");
         }
-        assert!(read(r#"{"a":"ord_4111111111111111","b":4111111111111112}"#).is_ok());
+        assert!(read(r#"{"a":"order_4111111111111112","b":4111111111111112}"#).is_ok());
     }
 
     #[test]

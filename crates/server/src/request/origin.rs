@@ -59,7 +59,7 @@ fn allows(app: &App, settings: &EnvironmentSettings, origin: &str) -> bool {
     settings.allows_origin(origin) || (app.allows_loopback_origins && is_loopback(origin))
 }
 
-/// Whether the page was loaded from the browser's own machine.
+/// True if the page was loaded from the browser's own machine.
 fn is_loopback(origin: &str) -> bool {
     let Ok(uri) = origin.parse::<http::Uri>() else { return false };
     let host = uri.host().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');

@@ -12,27 +12,17 @@ use serde::{
 };
 use tollgate_vault::contains_secret_key;
 
-use crate::request::call_notes;
+use crate::request::call_notes::{self, UnknownFields};
 
 const HEADER: HeaderName = HeaderName::from_static("tollgate-warning");
 /// Enough to see what is wrong.
 const MAX_NAMED: usize = 5;
 const MAX_NAME_LENGTH: usize = 60;
 
-/// What to warn of.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    warnings: Vec<String>,
-    /// The names, in the same order.
-    pub(crate) names: Vec<String>,
-    /// Unknown fields beyond those.
-    more: usize,
-}
-
-/// Names what was found in an answer's headers.
-pub(crate) fn tell(found: &Found, headers: &mut HeaderMap) {
-    let more = (found.more > 0).then(|| format!("and {} more unknown fields", found.more));
-    for warning in found.warnings.iter().chain(&more).filter_map(|text| HeaderValue::from_str(text).ok()) {
+/// Adds a header for each unknown field.
+pub(crate) fn add_warnings(unknown: &UnknownFields, headers: &mut HeaderMap) {
+    let more = (unknown.more > 0).then(|| format!("and {} more unknown fields", unknown.more));
+    for warning in unknown.warnings.iter().chain(&more).filter_map(|text| HeaderValue::from_str(text).ok()) {
         headers.append(HEADER, warning);
     }
 }
@@ -73,30 +63,13 @@ fn likely<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     }
     let name = plain(name);
     let most = if name.len() < 5 { 1 } else { 2 };
-    let near = known.iter().map(|known| (distance(&name, &plain(known)), *known));
+    let near = known.iter().map(|known| (strsim::levenshtein(&name, &plain(known)), *known));
     near.filter(|(distance, _)| *distance <= most).min().map(|(_, known)| known)
 }
 
 /// However it is spelled: `amount_minor` is `amountMinor`.
-fn plain(name: &str) -> Vec<u8> {
-    name.bytes().filter(u8::is_ascii_alphanumeric).map(|byte| byte.to_ascii_lowercase()).collect()
-}
-
-/// How many letters have to be added, removed or replaced to make one name of another.
-fn distance(one: &[u8], other: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (place, letter) in one.iter().enumerate() {
-        let mut diagonal = place;
-        let mut left = place + 1;
-        let mut next = vec![left];
-        for (above, same) in row.iter().skip(1).zip(other.iter().map(|known| known == letter)) {
-            left = (left + 1).min(above + 1).min(diagonal + usize::from(!same));
-            diagonal = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
 /// The names in an object that are not known: the first of them, and how many there are.
@@ -121,14 +94,14 @@ impl Unknown {
         }
     }
 
-    fn add_to(&self, found: &mut Found, inside: Option<&str>) {
-        let room = MAX_NAMED.saturating_sub(found.warnings.len());
+    fn add_to(&self, noted: &mut UnknownFields, inside: Option<&str>) {
+        let room = MAX_NAMED.saturating_sub(noted.warnings.len());
         for name in self.named.iter().take(room) {
             let (name, warning) = named_with_warning(inside, name, self.known);
-            found.names.push(name);
-            found.warnings.push(warning);
+            noted.names.push(name);
+            noted.warnings.push(warning);
         }
-        found.more += self.count - self.named.len().min(room);
+        noted.more += self.count - self.named.len().min(room);
     }
 }
 
@@ -224,25 +197,25 @@ mod tests {
         flow: Raw<'a>,
     }
 
-    fn found(inside: Option<&'static str>, json: &'static str) -> Vec<String> {
+    fn warnings(inside: Option<&'static str>, json: &'static str) -> Vec<String> {
         noted(inside, json).warnings
     }
 
-    fn noted(inside: Option<&'static str>, json: &'static str) -> Found {
+    fn noted(inside: Option<&'static str>, json: &'static str) -> UnknownFields {
         let (_, notes) = call_notes::collected(|| read::<Order<'_>>(inside, json).map(drop));
-        notes.unknown_fields.map(|found| *found).unwrap_or_default()
+        notes.unknown_fields.map(|unknown| *unknown).unwrap_or_default()
     }
 
     #[test]
     fn what_is_known_is_not_mentioned() {
         let none: [&str; 0] = [];
-        assert_eq!(found(None, r#"{"amountMinor":1,"successUrl":{"a":[1]},"flow":null}"#), none);
-        assert_eq!(found(None, r#"{"amount\u004dinor":1}"#), none, "however it is escaped");
+        assert_eq!(warnings(None, r#"{"amountMinor":1,"successUrl":{"a":[1]},"flow":null}"#), none);
+        assert_eq!(warnings(None, r#"{"amount\u004dinor":1}"#), none, "however it is escaped");
     }
 
     #[test]
-    fn what_was_probably_meant_is_told() {
-        for (name, told) in [
+    fn what_was_probably_meant_is_suggested() {
+        for (name, expected) in [
             ("sucessUrl", r#"unknown field "sucessUrl"; did you mean "successUrl"?"#),
             ("amount_minor", r#"unknown field "amount_minor"; did you mean "amountMinor"?"#),
             ("AMOUNTMINOR", r#"unknown field "AMOUNTMINOR"; did you mean "amountMinor"?"#),
@@ -252,10 +225,10 @@ mod tests {
             ("é\"\n", r#"unknown field "???""#),
         ] {
             let json = serde_json::to_string(&std::collections::BTreeMap::from([(name, 1)])).unwrap();
-            let told_now = found(None, json.leak());
-            assert_eq!(told_now, [told], "{name}");
+            let actual = warnings(None, json.leak());
+            assert_eq!(actual, [expected], "{name}");
         }
-        let nested = found(Some("customer"), r#"{"flwos":1}"#);
+        let nested = warnings(Some("customer"), r#"{"flwos":1}"#);
         assert_eq!(nested, [r#"unknown field "customer.flwos"; did you mean "customer.flow"?"#]);
     }
 
@@ -265,7 +238,7 @@ mod tests {
         let many: Vec<String> = (0..1_000).map(|number| format!("\"{name}{number}\":1,")).collect();
         let many = format!("{{{}\"y\":1}}", many.concat());
         let mut headers = HeaderMap::new();
-        tell(&noted(None, many.leak()), &mut headers);
+        add_warnings(&noted(None, many.leak()), &mut headers);
         let values: Vec<_> = headers.get_all(HEADER).iter().collect();
         assert_eq!(values.len(), MAX_NAMED + 1);
         assert_eq!(values[MAX_NAMED], "and 996 more unknown fields");

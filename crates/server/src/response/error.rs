@@ -16,7 +16,6 @@ use crate::response::error_code::ErrorCode;
 /// On an answer that was given before.
 pub(crate) const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
-/// One faulty field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Detail {
     pub(crate) field: Cow<'static, str>,
@@ -55,12 +54,10 @@ impl ApiError {
         }))
     }
 
-    /// The code the caller gets.
     pub(crate) fn code(&self) -> &'static str {
         self.0.code.as_str()
     }
 
-    /// The status the caller gets.
     pub(crate) fn status(&self) -> StatusCode {
         self.0.code.status()
     }
@@ -70,7 +67,6 @@ impl ApiError {
         self.0.details.iter().map(|detail| &*detail.field)
     }
 
-    /// The payment it is about.
     pub(crate) fn reference(&self) -> Option<&str> {
         self.0.reference.as_deref()
     }

@@ -25,12 +25,10 @@ macro_rules! error_codes {
                 match self { $($(Self::$code => concat!("/docs/errors#", $text),)*)* }
             }
 
-            /// The answer's status.
             pub(crate) const fn status(self) -> StatusCode {
                 match self { $($(Self::$code => StatusCode::$status,)*)* }
             }
 
-            /// When it is answered.
             pub(crate) const fn when(self) -> &'static str {
                 match self { $($(Self::$code => $when,)*)* }
             }

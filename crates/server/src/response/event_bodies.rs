@@ -13,25 +13,23 @@ use tollgate_engine::ports::{Event, EventBodies, EventSubject};
 use utoipa::ToSchema;
 
 use crate::{
-    json::{minor::digits, timestamp::rfc3339},
-    reference::{scalars, words},
     response::{
         payment as payment_response, payment::PaymentReadResponse, refund::RefundResponse,
         transaction::TransactionResponse,
     },
+    types::prelude::*,
 };
 
 /// Writes events' bodies.
 #[derive(Debug, Clone, Copy)]
 pub struct ApiEventBodies;
 
-#[derive(Serialize, ToSchema)]
-pub(crate) struct EventBody<'a> {
-    #[schema(value_type = words::EventKind)]
-    r#type: &'static str,
-    #[schema(value_type = scalars::Moment)]
-    timestamp: String,
-    data: EventData<'a>,
+responses! {
+    EventBody<'a> as EventBody {
+        r#type: words::EventKind,
+        timestamp: Moment,
+        data: EventData<'a>,
+    }
 }
 
 /// What an event is about, under its own name.
@@ -69,69 +67,64 @@ pub(crate) enum EventData<'a> {
     AuditLog { audit_log: AuditHeadResponse },
 }
 
-/// A provider's circuit: whether the provider gets new work.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Circuit)]
-pub(crate) struct CircuitResponse<'a> {
-    provider: &'a str,
-    #[schema(value_type = words::CircuitChange)]
-    state: &'static str,
-    /// Since when it is open, or closed again.
-    #[schema(value_type = scalars::Moment)]
-    since: String,
-    /// Whether an operator decided so, rather than how the provider answers.
-    forced: bool,
-    /// Why it is open: the last failure, or that an operator decided so. Null when it closes.
-    #[schema(required)]
-    reason: Option<&'a str>,
+responses! {
+    /// A provider's circuit: whether the provider gets new work.
+    CircuitResponse<'a> as Circuit {
+        provider: &'a str,
+        state: words::CircuitChange,
+        /// Since when it is open, or closed again.
+        since: Moment,
+        /// Whether an operator decided so, rather than how the provider answers.
+        forced: bool,
+        /// Why it is open: the last failure, or that an operator decided so. Null when it closes.
+        reason: Option<&'a str>,
+    }
 }
 
 impl<'a> CircuitResponse<'a> {
     fn of(notice: &'a CircuitNotice) -> Self {
         Self {
             provider: &notice.provider,
-            state: if notice.is_open { "open" } else { "closed" },
-            since: rfc3339(notice.since),
+            state: if notice.is_open { "open".into() } else { "closed".into() },
+            since: Moment(notice.since),
             forced: notice.is_forced,
             reason: notice.reason.as_deref(),
         }
     }
 }
 
-/// What an operator asked for, and somebody else has to approve: a change of the configuration, or a wallet movement.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = ApprovalNotice)]
-pub(crate) struct ProposalNoticeResponse<'a> {
-    id: String,
-    #[schema(value_type = words::ApprovalKind)]
-    kind: &'static str,
-    proposed_by: &'a str,
-    /// The version that a change of the configuration was made from.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    from_version: Option<u64>,
-    /// What is to be moved, of a wallet movement.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    funds: Option<FundsNoticeResponse<'a>>,
-}
+responses! {
+    /// What an operator asked for, and somebody else has to approve: a change of the configuration, or a wallet movement.
+    ProposalNoticeResponse<'a> as ApprovalNotice {
+        id: String,
+        kind: words::ApprovalKind,
+        proposed_by: &'a str,
+        /// The version that a change of the configuration was made from.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        from_version: Option<u64>,
+        /// What is to be moved, of a wallet movement.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        funds: Option<FundsNoticeResponse<'a>>,
+    }
 
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = FundsNotice)]
-pub(crate) struct FundsNoticeResponse<'a> {
-    #[schema(value_type = words::MovementCause)]
-    cause: &'static str,
-    #[serde(serialize_with = "digits")]
-    #[schema(value_type = scalars::MinorUnits)]
-    amount_minor: Minor,
-    #[schema(value_type = scalars::CurrencyCode)]
-    currency: String,
-    reference: &'a str,
+    FundsNoticeResponse<'a> as FundsNotice {
+        cause: words::MovementCause,
+        amount_minor: MinorUnits,
+        currency: CurrencyCode,
+        reference: &'a str,
+    }
 }
 
 impl<'a> FundsNoticeResponse<'a> {
     fn of(cause: Cause, amount: Minor, currency: Currency, reference: &'a str) -> Self {
-        Self { cause: cause.as_str(), amount_minor: amount, currency: currency.to_string(), reference }
+        Self {
+            cause: cause.as_str().into(),
+            amount_minor: amount.into(),
+            currency: currency.into(),
+            reference,
+        }
     }
 }
 
@@ -143,21 +136,26 @@ impl<'a> ProposalNoticeResponse<'a> {
                 ("funds", None, Some(FundsNoticeResponse::of(*cause, *amount, *currency, reference)))
             }
         };
-        Self { id: notice.approval.to_string(), kind, proposed_by: &notice.proposed_by, from_version, funds }
+        Self {
+            id: notice.approval.to_string(),
+            kind: kind.into(),
+            proposed_by: &notice.proposed_by,
+            from_version,
+            funds,
+        }
     }
 }
 
-/// The end of the audit log.
-#[derive(Serialize, ToSchema)]
-#[schema(as = AuditLogHead)]
-pub(crate) struct AuditHeadResponse {
-    /// How many entries there are. It never falls.
-    entries: u64,
-    /// The hash of the last entry.
-    head: String,
+responses! {
+    /// The end of the audit log.
+    AuditHeadResponse as AuditLogHead {
+        /// How many entries there are. It never falls.
+        entries: u64,
+        /// The hash of the last entry.
+        head: String,
+    }
 }
 
-/// An event's body.
 pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a> {
     let data = match subject {
         EventSubject::Transaction(about) => {
@@ -184,7 +182,7 @@ pub(crate) fn body<'a>(event: &Event, subject: &'a EventSubject) -> EventBody<'a
             EventData::AuditLog { audit_log: head }
         }
     };
-    EventBody { r#type: event.kind.as_str(), timestamp: rfc3339(event.at), data }
+    EventBody { r#type: event.kind.as_str().into(), timestamp: Moment(event.at), data }
 }
 
 impl EventBodies for ApiEventBodies {

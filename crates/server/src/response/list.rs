@@ -3,16 +3,28 @@
 use std::fmt::Display;
 
 use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
 
-use crate::request::location::Limit;
+use crate::{
+    request::location::Limit,
+    types::{schemas::Schemas, signature::Shape},
+};
 
-/// A slice of a list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ListResponse<T> {
     items: Vec<T>,
     /// Send it as `after` (or `before`, for lists that begin with the newest) to go on; null at the end.
     next_cursor: Option<String>,
+}
+
+impl<T: Shape<Static: ToSchema>> Shape for ListResponse<T> {
+    type Static = ListResponse<T::Static>;
+
+    fn envelope(schemas: &mut Schemas) -> Value {
+        schemas.envelope_of_list::<T::Static>()
+    }
 }
 
 impl<T> ListResponse<T> {

@@ -1,7 +1,6 @@
 //! Prepared payments as callers and operators see them.
 
 use serde::Serialize;
-use serde_json::value::RawValue;
 use tollgate_domain::{
     Channel, ServiceReference,
     ach::TransferOrder,
@@ -15,43 +14,35 @@ use tollgate_engine::{
 use utoipa::ToSchema;
 
 use crate::{
-    json::timestamp::rfc3339,
-    reference::{scalars, words},
-    response::transaction::{AmountsResponse, FeeResponse, TransactionResponse, stored_json},
+    response::transaction::{AmountsResponse, FeeResponse, TransactionResponse},
+    types::prelude::*,
 };
 
-/// Where a payment was routed, and by what.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Routing)]
-pub(crate) struct RoutingResponse {
-    provider: String,
-    #[schema(value_type = words::Channel)]
-    channel: &'static str,
-    #[schema(required)]
-    matched_rule_id: Option<String>,
-    matched_condition_ids: Vec<String>,
-    fallback: bool,
-    /// On a quote whose route is split: every target. The quote is that of the heaviest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    split: Option<Vec<ShareResponse>>,
-    /// Where more than one target was tried: each of them in order, the payment's own provider last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    attempts: Option<Vec<AttemptResponse>>,
-}
+responses! {
+    /// Where a payment was routed, and by what.
+    RoutingResponse as Routing {
+        provider: String,
+        channel: words::Channel,
+        matched_rule_id: Option<String>,
+        matched_condition_ids: Vec<String>,
+        fallback: bool,
+        /// On a quote whose route is split: every target. The quote is that of the heaviest.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        split: Option<Vec<ShareResponse>>,
+        /// Where more than one target was tried: each of them in order, the payment's own provider last.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        attempts: Option<Vec<AttemptResponse>>,
+    }
 
-/// A target of a route that was tried.
-#[derive(Serialize, ToSchema)]
-#[schema(as = RoutingAttempt)]
-pub(crate) struct AttemptResponse {
-    provider: String,
-    #[schema(value_type = words::RouteOutcome)]
-    outcome: &'static str,
-    /// Why the payment is not there; null for the one that is selected.
-    #[schema(required)]
-    reason: Option<String>,
+    /// A target of a route that was tried.
+    AttemptResponse as RoutingAttempt {
+        provider: String,
+        outcome: words::RouteOutcome,
+        /// Why the payment is not there; null for the one that is selected.
+        reason: Option<String>,
+    }
 }
 
 impl AttemptResponse {
@@ -62,30 +53,29 @@ impl AttemptResponse {
         }
         let tried = route.attempts.iter().map(|attempt| Self {
             provider: attempt.provider.clone(),
-            outcome: attempt.outcome.as_str(),
+            outcome: attempt.outcome.as_str().into(),
             reason: Some(attempt.reason.clone()),
         });
-        let selected = Self { provider: selected.to_owned(), outcome: "selected", reason: None };
+        let selected = Self { provider: selected.to_owned(), outcome: "selected".into(), reason: None };
         Some(tried.chain([selected]).collect())
     }
 }
 
-/// One target of a split.
-#[derive(Serialize, ToSchema)]
-#[schema(as = RoutingShare)]
-pub(crate) struct ShareResponse {
-    provider: String,
-    #[schema(value_type = words::Channel)]
-    channel: &'static str,
-    #[schema(minimum = 1, maximum = 1_000_000)]
-    weight: u32,
+responses! {
+    /// One target of a split.
+    ShareResponse as RoutingShare {
+        provider: String,
+        channel: words::Channel,
+        #[schema(minimum = 1, maximum = 1_000_000)]
+        weight: u32,
+    }
 }
 
 impl ShareResponse {
     pub(crate) fn all(split: &Split) -> Vec<Self> {
         let share = |Share { target, weight }: &Share| Self {
             provider: target.provider.to_string(),
-            channel: target.channel.as_str(),
+            channel: target.channel.as_str().into(),
             weight: *weight,
         };
         split.iter().map(share).collect()
@@ -105,7 +95,7 @@ impl RoutingResponse {
         let conditions = matched.into_iter().flat_map(|matched| matched.conditions.iter());
         Self {
             provider: provider.to_owned(),
-            channel: channel.as_str(),
+            channel: channel.as_str().into(),
             matched_rule_id: matched.map(|matched| matched.rule.to_string()),
             matched_condition_ids: conditions.map(ToString::to_string).collect(),
             fallback: matched.is_none(),
@@ -156,69 +146,52 @@ pub(crate) enum ComponentResponse<'a> {
     },
 }
 
-/// What every answer about a preparation has.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = PreparedPayment)]
-pub(crate) struct PaymentResponse<'a> {
-    service_reference: String,
-    /// The preparation's until somebody pays, then the transaction's.
-    #[schema(value_type = words::PaymentStatus)]
-    status: &'static str,
-    #[serde(flatten)]
-    amounts: AmountsResponse,
-    fee: FeeResponse,
-    #[schema(value_type = scalars::CurrencyCode)]
-    currency: String,
-    #[schema(value_type = words::PaymentMethod)]
-    payment_method: &'static str,
-    provider: &'a str,
-    #[schema(value_type = words::Capture)]
-    capture: &'static str,
-    routing: RoutingResponse,
-    /// On the answer to a component's preparation only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    component: Option<ComponentResponse<'a>>,
-    /// The provider's page to send the customer to; hosted checkout only.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
-    checkout_url: Option<&'a str>,
-    #[schema(value_type = Option<scalars::Moment>, required)]
-    prepared_at: Option<String>,
-    #[schema(value_type = scalars::Moment)]
-    expires_at: String,
-}
+responses! {
+    /// What every answer about a preparation has.
+    PaymentResponse<'a> as PreparedPayment {
+        service_reference: String,
+        /// The preparation's until somebody pays, then the transaction's.
+        status: words::PaymentStatus,
+        #[serde(flatten)]
+        amounts: AmountsResponse,
+        fee: FeeResponse,
+        currency: CurrencyCode,
+        payment_method: words::PaymentMethod,
+        provider: &'a str,
+        capture: words::Capture,
+        routing: RoutingResponse,
+        /// On the answer to a component's preparation only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        component: Option<ComponentResponse<'a>>,
+        /// The provider's page to send the customer to; hosted checkout only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        checkout_url: Option<&'a str>,
+        prepared_at: Option<Moment>,
+        expires_at: Moment,
+    }
 
-/// A preparation that is read back, with its result.
-#[derive(Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = Payment)]
-pub(crate) struct PaymentReadResponse<'a> {
-    #[serde(flatten)]
-    payment: PaymentResponse<'a>,
+    /// A preparation that is read back, with its result.
+    PaymentReadResponse<'a> as Payment {
+        #[serde(flatten)]
+        payment: PaymentResponse<'a>,
+        /// What was made for the customer to pay, whatever was paid.
+        preparation: PreparationResponse,
+        flow: words::Flow,
+        description: Option<&'a str>,
+        metadata: Metadata,
+        transaction: Option<TransactionResponse>,
+    }
+
     /// What was made for the customer to pay, whatever was paid.
-    preparation: PreparationResponse,
-    #[schema(value_type = words::Flow)]
-    flow: &'static str,
-    #[schema(required)]
-    description: Option<&'a str>,
-    #[schema(value_type = scalars::Metadata)]
-    metadata: Box<RawValue>,
-    #[schema(required)]
-    transaction: Option<TransactionResponse>,
-}
-
-/// What was made for the customer to pay, whatever was paid.
-#[derive(Serialize, ToSchema)]
-#[schema(as = Preparation)]
-pub(crate) struct PreparationResponse {
-    #[schema(value_type = words::PreparationStatus)]
-    status: &'static str,
+    PreparationResponse as Preparation {
+        status: words::PreparationStatus,
+    }
 }
 
 /// The answer to a preparation: the only one that carries a component.
-pub(crate) fn prepared(prepared: &PreparedPayment) -> impl Serialize {
+pub(crate) fn prepared(prepared: &PreparedPayment) -> PaymentResponse<'_> {
     let order = &prepared.payment.order;
     let component = prepared.component.as_ref().map(|component| component_answer(component, order));
     PaymentResponse { component, ..payment_response(&prepared.payment) }
@@ -227,11 +200,11 @@ pub(crate) fn prepared(prepared: &PreparedPayment) -> impl Serialize {
 /// A preparation that is read back.
 pub(crate) fn read_back(payment: &CardPayment) -> PaymentReadResponse<'_> {
     PaymentReadResponse {
-        payment: PaymentResponse { status: payment.status(), ..payment_response(payment) },
-        preparation: PreparationResponse { status: payment.progress.preparation.as_str() },
-        flow: payment.order.flow.as_str(),
+        payment: PaymentResponse { status: payment.status().into(), ..payment_response(payment) },
+        preparation: PreparationResponse { status: payment.progress.preparation.as_str().into() },
+        flow: payment.order.flow.as_str().into(),
         description: payment.order.description.as_deref(),
-        metadata: stored_json(&payment.order.metadata),
+        metadata: Metadata::stored(&payment.order.metadata),
         transaction: TransactionResponse::of_payment(payment),
     }
 }
@@ -241,18 +214,18 @@ fn payment_response(payment: &CardPayment) -> PaymentResponse<'_> {
     let reference = ServiceReference::Card(order.id);
     PaymentResponse {
         service_reference: reference.to_string(),
-        status: progress.preparation.as_str(),
+        status: progress.preparation.as_str().into(),
         amounts: AmountsResponse::of(&order.fee),
         fee: FeeResponse::of(&order.provider, reference, order.currency, order.channel),
-        currency: order.currency.to_string(),
-        payment_method: reference.method().as_str(),
+        currency: order.currency.into(),
+        payment_method: reference.method().as_str().into(),
         provider: &order.provider,
-        capture: order.capture.as_str(),
+        capture: order.capture.as_str().into(),
         routing: RoutingResponse::of(order),
         component: None,
         checkout_url: progress.checkout_url.as_deref(),
-        prepared_at: progress.prepared_at.map(rfc3339),
-        expires_at: rfc3339(order.expires_at),
+        prepared_at: progress.prepared_at.map(Moment),
+        expires_at: Moment(order.expires_at),
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[Addre
     client
 }
 
-/// Whether a program on this machine asks, rather than a proxy on this machine on behalf of a client.
+/// True if a program on this machine asks, rather than a proxy on this machine on behalf of a client.
 pub(crate) fn is_on_this_machine(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> bool {
     let is_proxy = trusted.iter().any(|range| range.contains(peer));
     peer.to_canonical().is_loopback()

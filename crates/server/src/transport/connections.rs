@@ -1,4 +1,4 @@
-//! Who is connected: so many in all, so many from one address, and whose place is given to somebody new.
+//! Limits of connections, in all and from one address, and which one is closed for a new one.
 
 use std::{
     cmp::Reverse,
@@ -34,7 +34,6 @@ struct Table {
     by_address: HashMap<IpAddr, BTreeMap<u64, Arc<OpenConnection>>>,
 }
 
-/// One connection.
 pub(crate) struct OpenConnection {
     number: u64,
     address: IpAddr,
@@ -46,7 +45,7 @@ pub(crate) struct OpenConnection {
 /// A connection's place; it is free again once this is dropped.
 pub(crate) struct ConnectionSlot {
     connections: Arc<Connections>,
-    line: Arc<OpenConnection>,
+    connection: Arc<OpenConnection>,
 }
 
 impl Connections {
@@ -67,34 +66,39 @@ impl Connections {
         let mut table = self.table();
         table.next += 1;
         let number = table.next;
-        let lines = table.by_address.entry(address).or_default();
+        let open_connections = table.by_address.entry(address).or_default();
         let is_proxy = || self.proxies.iter().any(|range| range.contains(peer));
-        if lines.len() >= self.most_per_address && !is_proxy() {
+        if open_connections.len() >= self.most_per_address && !is_proxy() {
             self.dropped.inc();
-            lines.remove(&dispensable(lines)?)?.evicted.notify_one();
+            open_connections.remove(&dispensable(open_connections)?)?.evicted.notify_one();
         }
-        let line = Arc::new(OpenConnection {
+        let connection = Arc::new(OpenConnection {
             number,
             address,
             activity: Activity::default(),
             evicted: Notify::new(),
             connections: Arc::downgrade(self),
         });
-        lines.insert(number, Arc::clone(&line));
+        open_connections.insert(number, Arc::clone(&connection));
         drop(table);
-        Some(ConnectionSlot { connections: Arc::clone(self), line })
+        Some(ConnectionSlot { connections: Arc::clone(self), connection })
     }
 
     /// Closes a connection without a complete request, of the address that has the most of them. False if there is none.
     pub(crate) fn make_room(&self) -> bool {
         let mut table = self.table();
-        let mut addresses: Vec<_> =
-            table.by_address.iter().map(|(address, lines)| (lines.len(), *address)).collect();
+        let mut addresses: Vec<_> = table
+            .by_address
+            .iter()
+            .map(|(address, open_connections)| (open_connections.len(), *address))
+            .collect();
         addresses.sort_unstable_by_key(|(count, _)| Reverse(*count));
         for (_, address) in addresses {
-            let Some(lines) = table.by_address.get_mut(&address) else { continue };
-            if let Some(line) = dispensable(lines).and_then(|number| lines.remove(&number)) {
-                line.evicted.notify_one();
+            let Some(open_connections) = table.by_address.get_mut(&address) else { continue };
+            if let Some(connection) =
+                dispensable(open_connections).and_then(|number| open_connections.remove(&number))
+            {
+                connection.evicted.notify_one();
                 self.dropped.inc();
                 return true;
             }
@@ -105,12 +109,15 @@ impl Connections {
     /// Closes the oldest connection that waits for a body, of the address that has the most of them.
     fn close_waiting(&self) {
         let mut table = self.table();
-        let waits = |line: &&Arc<OpenConnection>| line.activity.phase() == Phase::Body;
-        let most = table.by_address.values_mut().max_by_key(|lines| lines.values().filter(waits).count());
-        let Some(lines) = most else { return };
-        let first = lines.values().find(waits).map(|line| line.number);
-        if let Some(line) = first.and_then(|number| lines.remove(&number)) {
-            line.evicted.notify_one();
+        let waits = |connection: &&Arc<OpenConnection>| connection.activity.phase() == Phase::Body;
+        let most = table
+            .by_address
+            .values_mut()
+            .max_by_key(|open_connections| open_connections.values().filter(waits).count());
+        let Some(open_connections) = most else { return };
+        let first = open_connections.values().find(waits).map(|connection| connection.number);
+        if let Some(connection) = first.and_then(|number| open_connections.remove(&number)) {
+            connection.evicted.notify_one();
             self.dropped.inc();
         }
     }
@@ -121,21 +128,21 @@ impl Connections {
 }
 
 impl ConnectionSlot {
-    pub(crate) fn line(&self) -> &Arc<OpenConnection> {
-        &self.line
+    pub(crate) fn connection(&self) -> &Arc<OpenConnection> {
+        &self.connection
     }
 }
 
 impl Drop for ConnectionSlot {
     fn drop(&mut self) {
-        if self.line.activity.phase() == Phase::Body {
+        if self.connection.activity.phase() == Phase::Body {
             self.connections.waiting.fetch_sub(1, Ordering::Relaxed);
         }
         let mut table = self.connections.table();
-        let Some(lines) = table.by_address.get_mut(&self.line.address) else { return };
-        lines.remove(&self.line.number);
-        if lines.is_empty() {
-            table.by_address.remove(&self.line.address);
+        let Some(open_connections) = table.by_address.get_mut(&self.connection.address) else { return };
+        open_connections.remove(&self.connection.number);
+        if open_connections.is_empty() {
+            table.by_address.remove(&self.connection.address);
         }
     }
 }
@@ -163,7 +170,6 @@ impl OpenConnection {
         }
     }
 
-    /// The answer is made.
     pub(crate) fn request_ended(&self) {
         if self.activity.request_ended() == Phase::Body {
             self.waits_no_longer();
@@ -184,9 +190,13 @@ impl OpenConnection {
 
 /// The one to close first: idle between two requests before one whose request has not arrived entirely, the longest idle
 /// before the others, the oldest before the newest.
-fn dispensable(lines: &BTreeMap<u64, Arc<OpenConnection>>) -> Option<u64> {
-    let without_request = lines.values().filter(|line| line.activity.phase() != Phase::Busy);
-    without_request.map(|line| (line.activity.rank(), Reverse(line.number))).max().map(|(_, number)| number.0)
+fn dispensable(open_connections: &BTreeMap<u64, Arc<OpenConnection>>) -> Option<u64> {
+    let without_request =
+        open_connections.values().filter(|connection| connection.activity.phase() != Phase::Busy);
+    without_request
+        .map(|connection| (connection.activity.rank(), Reverse(connection.number)))
+        .max()
+        .map(|(_, number)| number.0)
 }
 
 /// One client: an IPv4 address, or the network that a single subscriber has of IPv6.
@@ -197,12 +207,10 @@ fn client_of(peer: IpAddr) -> IpAddr {
     }
 }
 
-/// What a connection is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// A request's head is awaited or has begun to arrive.
     Head,
-    /// A request is under way.
     Busy,
     /// A request's body is awaited, and nothing was done for it so far.
     Body,
@@ -218,7 +226,7 @@ pub(crate) struct Activity {
     changes: AtomicU64,
     /// For how many looks of the timer nothing has changed.
     unchanged: AtomicU64,
-    /// Whether an answer is being made, or is not yet written out entirely.
+    /// True if an answer is being made, or is not yet written out entirely.
     answering: AtomicBool,
 }
 
@@ -234,7 +242,6 @@ impl Activity {
         self.enter(Phase::Head);
     }
 
-    /// A request's head is complete.
     pub(crate) fn request_began(&self) {
         self.answering.store(true, Ordering::Relaxed);
         self.enter(Phase::Busy);
@@ -250,7 +257,7 @@ impl Activity {
         self.change(Phase::Body, Phase::Busy)
     }
 
-    /// Whether a request is under way that the caller would have to send again after a loss: one whose body is incomplete can be sent again.
+    /// True if a request is under way that the caller would have to send again after a loss: one whose body is incomplete can be sent again.
     pub(crate) fn has_request(&self) -> bool {
         match self.phase() {
             Phase::Busy => true,
@@ -271,7 +278,7 @@ impl Activity {
         }
     }
 
-    /// Whether what is written belongs to a request's answer.
+    /// True if what is written belongs to a request's answer.
     pub(crate) fn is_answering(&self) -> bool {
         self.answering.load(Ordering::Relaxed)
     }
@@ -368,14 +375,14 @@ mod tests {
         let one: IpAddr = "192.0.2.1".parse().unwrap();
         let places: Vec<_> = (0..3).map(|_| connections.admit(one).unwrap()).collect();
         for place in &places {
-            place.line().activity().request_began();
+            place.connection().activity().request_began();
         }
         assert!(connections.admit(one).is_none(), "all three have a request under way");
         let other = connections.admit("192.0.2.2".parse().unwrap());
         assert!(other.is_some(), "another address has a share of its own");
-        places[1].line().request_ended();
+        places[1].connection().request_ended();
         let fourth = connections.admit(one).unwrap();
-        fourth.line().activity().request_began();
+        fourth.connection().activity().request_began();
         assert!(connections.admit(one).is_none(), "the idle one's place is taken");
         drop(places);
         assert!((0..2).all(|_| connections.admit(one).is_some()), "places come back");
@@ -387,19 +394,22 @@ mod tests {
         let one: IpAddr = "192.0.2.1".parse().unwrap();
         let places: Vec<_> = (0..2).map(|_| connections.admit(one).unwrap()).collect();
         for place in &places {
-            place.line().activity().request_began();
-            place.line().body_awaited();
+            place.connection().activity().request_began();
+            place.connection().body_awaited();
         }
-        places[1].line().body_came();
-        assert!(!places[0].line().activity().has_request() && places[1].line().activity().has_request());
+        places[1].connection().body_came();
+        assert!(
+            !places[0].connection().activity().has_request()
+                && places[1].connection().activity().has_request()
+        );
         let third = connections.admit(one).unwrap();
-        third.line().activity().request_began();
+        third.connection().activity().request_began();
         assert!(connections.admit(one).is_none(), "both have their whole request");
-        let line = places[1].line();
-        line.request_ended();
-        line.body_awaited();
+        let connection = places[1].connection();
+        connection.request_ended();
+        connection.body_awaited();
         assert_eq!(
-            line.activity().phase(),
+            connection.activity().phase(),
             Phase::Idle,
             "what is left of a body after the answer changes nothing"
         );
@@ -414,11 +424,11 @@ mod tests {
         let places = ["192.0.2.9", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1"].map(admit);
         let is_open = |place: &ConnectionSlot| {
             let table = connections.table();
-            table.by_address[&place.line().address].contains_key(&place.line().number)
+            table.by_address[&place.connection().address].contains_key(&place.connection().number)
         };
         for place in &places {
-            place.line().activity().request_began();
-            place.line().body_awaited();
+            place.connection().activity().request_began();
+            place.connection().body_awaited();
         }
         assert_eq!(places.each_ref().map(is_open), [true, false, false, true, true]);
         drop(places);
@@ -430,15 +440,15 @@ mod tests {
         let connections = Connections::new(10, 100, Vec::new(), Counter::default());
         let admit = |address: &str| connections.admit(address.parse().unwrap()).unwrap();
         let alone = admit("192.0.2.9");
-        alone.line().request_ended();
+        alone.connection().request_ended();
         let places: Vec<_> = (0..3).map(|_| admit("192.0.2.1")).collect();
-        places[0].line().activity().request_began();
-        places[2].line().request_ended();
+        places[0].connection().activity().request_began();
+        places[2].connection().request_ended();
         let open = |address: &str| {
             let table = connections.table();
             table.by_address[&address.parse::<IpAddr>().unwrap()].keys().copied().collect::<Vec<_>>()
         };
-        let numbers: Vec<_> = places.iter().map(|place| place.line().number).collect();
+        let numbers: Vec<_> = places.iter().map(|place| place.connection().number).collect();
         assert!(connections.make_room());
         assert_eq!(open("192.0.2.1"), numbers[..2], "the idle one goes before the one that has not begun");
         assert!(connections.make_room());

@@ -53,7 +53,6 @@ const METRICS_HIDDEN: &str = "Metrics are shown on the admin listener, on this m
 /// What callers name their requests by.
 const CALLER_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Whom a listener is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ServedTo {
     Everybody,
@@ -62,7 +61,6 @@ pub(crate) enum ServedTo {
     Operators,
 }
 
-/// The service behind every connection.
 pub(crate) struct Edge {
     app: SharedApp,
     router: Router,
@@ -267,8 +265,8 @@ impl Edge {
         let took = started.elapsed();
         self.app.metrics.answered(operation, response.status(), took);
         finish(response.headers_mut(), record.method, context.id);
-        if let Some(found) = &record.notes.unknown_fields {
-            unknown_fields::tell(found, response.headers_mut());
+        if let Some(unknown) = &record.notes.unknown_fields {
+            unknown_fields::add_warnings(unknown, response.headers_mut());
         }
         record.end_span(response.status(), failure.as_ref());
         self.keep(operation, context, response.status(), failure.as_ref(), took, record);

@@ -100,13 +100,13 @@ pub async fn serve(listeners: Listeners, app: App, limits: Limits, stop: impl Fu
         ..limits
     };
     let admin =
-        admin.map(|listener| Door::new(listener, tls.clone(), ServedTo::Operators, admin_limits, &edge));
-    let doors = [Some(Door::new(main, tls, served_to, limits, &edge)), admin];
+        admin.map(|listener| Listener::new(listener, tls.clone(), ServedTo::Operators, admin_limits, &edge));
+    let all_listeners = [Some(Listener::new(main, tls, served_to, limits, &edge)), admin];
     let mut accepting = JoinSet::new();
     let mut permits = Vec::new();
-    for door in doors.into_iter().flatten() {
-        permits.push((Arc::clone(&door.permits), door.limits.most_connections));
-        accepting.spawn(door.accept_until(Arc::clone(&edge), stopped.clone()));
+    for listener in all_listeners.into_iter().flatten() {
+        permits.push((Arc::clone(&listener.permits), listener.limits.most_connections));
+        accepting.spawn(listener.accept_until(Arc::clone(&edge), stopped.clone()));
     }
 
     stop.await;
@@ -129,7 +129,7 @@ pub async fn serve(listeners: Listeners, app: App, limits: Limits, stop: impl Fu
     follower.abort();
 }
 
-/// What goes on beside the requests, until told to stop: looking after payments, and telling callers.
+/// What goes on beside the requests, until the service stops: resolving payments, and delivering events.
 fn background(app: &App, stopped: &watch::Receiver<bool>) -> JoinSet<()> {
     let mut work = JoinSet::new();
     let engine = || Arc::clone(app.engine());
@@ -144,92 +144,92 @@ fn background(app: &App, stopped: &watch::Receiver<bool>) -> JoinSet<()> {
     work
 }
 
-/// Why a connection is not simply waited for any longer.
+/// Why a connection is closed before its peer closes it.
 enum Interruption {
     Stop,
-    GivenUp,
-    Stall,
+    Evicted,
+    Timeout,
 }
 
-/// How a door's connections are served.
+/// How the connections of a listener are served.
 #[derive(Clone)]
-struct Manners {
+struct ConnectionConfig {
     edge: Arc<Edge>,
     tls: Option<Arc<Tls>>,
     served_to: ServedTo,
     limits: Limits,
 }
 
-/// Serves one connection to its end: the peer's, the service's, or that of our patience.
-async fn attend(
+/// Serves one connection until it is closed, stopped or timed out.
+async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
-    line: &Arc<OpenConnection>,
-    manners: Manners,
+    open: &Arc<OpenConnection>,
+    config: ConnectionConfig,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let limits = manners.limits;
+    let limits = config.limits;
     // Until something arrives, a connection costs no more than its socket.
     let arrived = tokio::select! {
         biased;
         ready = stream.readable() => ready.is_ok(),
         _ = stopped.wait_for(|stopped| *stopped) => false,
-        () = line.evicted() => false,
+        () = open.evicted() => false,
         () = sleep(limits.head_arrival) => false,
     };
     if !arrived {
         debug!(%peer, "connection closed before any request");
         return;
     }
-    let Some(tls) = manners.tls.clone() else {
-        return Box::pin(converse(stream, peer, Arc::clone(line), manners, stopped)).await;
+    let Some(tls) = config.tls.clone() else {
+        return Box::pin(serve_http(stream, peer, Arc::clone(open), config, stopped)).await;
     };
     let accepted = tokio::select! {
         biased;
         accepted = Box::pin(tls.accept(stream, limits.head_arrival)) => accepted,
-        () = line.evicted() => return debug!(%peer, "connection closed to make room for another"),
+        () = open.evicted() => return debug!(%peer, "connection closed to make room for another"),
     };
     match accepted {
-        Ok(stream) => Box::pin(converse(stream, peer, Arc::clone(line), manners, stopped)).await,
+        Ok(stream) => Box::pin(serve_http(stream, peer, Arc::clone(open), config, stopped)).await,
         Err(error) => debug!(%peer, %error, "TLS handshake failed"),
     }
 }
 
-async fn converse(
+async fn serve_http(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin,
     peer: SocketAddr,
-    line: Arc<OpenConnection>,
-    manners: Manners,
+    open: Arc<OpenConnection>,
+    config: ConnectionConfig,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let Manners { edge, served_to, limits, tls } = manners;
+    let ConnectionConfig { edge, served_to, limits, tls } = config;
     let is_encrypted = tls.is_some();
-    let (refusing, watched, own) = (Arc::clone(&edge), Arc::clone(&line), Arc::clone(&line));
-    let wire = ConnectionStream::new(stream, Arc::clone(&line), move |status, head: &str| {
+    let (refusing, watched, own) = (Arc::clone(&edge), Arc::clone(&open), Arc::clone(&open));
+    let io = ConnectionStream::new(stream, Arc::clone(&open), move |status, head: &str| {
         refusing.refuse_head(status, head)
     });
     let service = service_fn(move |request: Request<Incoming>| {
-        let (edge, line) = (Arc::clone(&edge), Arc::clone(&line));
+        let (edge, open) = (Arc::clone(&edge), Arc::clone(&open));
         async move {
-            line.activity().request_began();
-            let request = request.map(|body| ArrivingBody::new(body, Arc::clone(&line)));
+            open.activity().request_began();
+            let request = request.map(|body| ArrivingBody::new(body, Arc::clone(&open)));
             let Ok(mut answer) = edge.answer(peer.ip(), served_to, request).await;
             if is_encrypted {
                 answer.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, HSTS);
             }
-            Ok::<Response<AnswerBody>, Infallible>(answer.map(|body| AnswerBody::new(body, line)))
+            Ok::<Response<AnswerBody>, Infallible>(answer.map(|body| AnswerBody::new(body, open)))
         }
     });
     // Answers are small: one buffer and one plain write cost less than gathering two.
     let mut http = http1::Builder::new();
     http.keep_alive(true).writev(false).max_header_size(MAX_HEAD).max_buf_size(MAX_BUFFER);
-    let connection = http.serve_connection(TokioIo::new(wire), service);
+    let connection = http.serve_connection(TokioIo::new(io), service);
     tokio::pin!(connection);
     let interruption = PollOnWake::new(async move {
         tokio::select! {
             _ = stopped.wait_for(|stopped| *stopped) => Interruption::Stop,
-            () = watched.evicted() => Interruption::GivenUp,
-            () = watched.activity().stalls(limits.head_arrival, limits.idle) => Interruption::Stall,
+            () = watched.evicted() => Interruption::Evicted,
+            () = watched.activity().stalls(limits.head_arrival, limits.idle) => Interruption::Timeout,
         }
     });
     let interruption = tokio::select! {
@@ -244,9 +244,9 @@ async fn converse(
     };
     let has_request = own.activity().has_request();
     match interruption {
-        Interruption::Stall => debug!(%peer, "connection idle for too long"),
-        Interruption::GivenUp if !has_request => debug!(%peer, "connection closed to make room for another"),
-        Interruption::Stop | Interruption::GivenUp => {
+        Interruption::Timeout => debug!(%peer, "connection idle for too long"),
+        Interruption::Evicted if !has_request => debug!(%peer, "connection closed to make room for another"),
+        Interruption::Stop | Interruption::Evicted => {
             connection.as_mut().graceful_shutdown();
             tokio::select! {
                 _ = connection => {}
@@ -256,9 +256,8 @@ async fn converse(
     }
 }
 
-/// Where connections come in.
-struct Door {
-    listener: TcpListener,
+struct Listener {
+    socket: TcpListener,
     tls: Option<Arc<Tls>>,
     served_to: ServedTo,
     limits: Limits,
@@ -266,17 +265,16 @@ struct Door {
     connections: Arc<Connections>,
 }
 
-/// A connection that was let in.
-struct Guest {
+struct AcceptedConnection {
     stream: TcpStream,
     peer: SocketAddr,
     place: ConnectionSlot,
     permit: OwnedSemaphorePermit,
 }
 
-impl Door {
+impl Listener {
     fn new(
-        listener: TcpListener,
+        socket: TcpListener,
         tls: Option<Arc<Tls>>,
         served_to: ServedTo,
         limits: Limits,
@@ -288,33 +286,41 @@ impl Door {
         let connections =
             Connections::new(limits.most_per_address, most_waiting, trusted_proxies.clone(), dropped);
         let permits = Arc::new(Semaphore::new(limits.most_connections));
-        Self { listener, tls, served_to, limits, permits, connections }
+        Self { socket, tls, served_to, limits, permits, connections }
     }
 
-    /// Lets connections in until told to stop, and then closes the socket.
+    /// Lets connections in until the service stops, and then closes the socket.
     async fn accept_until(self, edge: Arc<Edge>, mut stopped: watch::Receiver<bool>) {
-        let manners = Manners { edge, tls: self.tls.clone(), served_to: self.served_to, limits: self.limits };
+        let config =
+            ConnectionConfig { edge, tls: self.tls.clone(), served_to: self.served_to, limits: self.limits };
         let until = stopped.clone();
         loop {
-            let guest = tokio::select! {
+            let accepted_connection = tokio::select! {
                 biased;
                 _ = stopped.wait_for(|stopped| *stopped) => return,
-                guest = self.accept() => guest,
+                accepted_connection = self.accept() => accepted_connection,
             };
-            let Some(guest) = guest else { continue };
-            let (manners, until) = (manners.clone(), until.clone());
+            let Some(accepted_connection) = accepted_connection else { continue };
+            let (config, until) = (config.clone(), until.clone());
             tokio::spawn(async move {
-                let open = manners.edge.app().metrics.connections.clone();
+                let open = config.edge.app().metrics.connections.clone();
                 open.inc();
-                attend(guest.stream, guest.peer, guest.place.line(), manners, until).await;
+                serve_connection(
+                    accepted_connection.stream,
+                    accepted_connection.peer,
+                    accepted_connection.place.connection(),
+                    config,
+                    until,
+                )
+                .await;
                 open.dec();
-                drop((guest.place, guest.permit));
+                drop((accepted_connection.place, accepted_connection.permit));
             });
         }
     }
 
-    async fn accept(&self) -> Option<Guest> {
-        let (stream, peer) = match self.listener.accept().await {
+    async fn accept(&self) -> Option<AcceptedConnection> {
+        let (stream, peer) = match self.socket.accept().await {
             Ok(accepted) => accepted,
             Err(error) => {
                 self.pause_after(&error).await;
@@ -329,7 +335,7 @@ impl Door {
         if let Err(error) = stream.set_nodelay(true) {
             debug!(%peer, %error, "cannot set TCP_NODELAY");
         }
-        Some(Guest { stream, peer, place, permit })
+        Some(AcceptedConnection { stream, peer, place, permit })
     }
 
     /// A place among all, if need be that of a connection without a complete request. Where each has one, whoever is

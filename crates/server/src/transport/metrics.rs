@@ -40,7 +40,6 @@ const LATENCY_BOUNDS_NANOS: [u64; 14] = [
 /// Threads count in shards of their own, so that two of them seldom write to one line of memory.
 const SHARDS: usize = 8;
 
-/// Everything this node counts.
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Arc<Requests>,
@@ -93,7 +92,6 @@ impl Metrics {
         self.request_log_dropped.inner().store(count, Ordering::Relaxed);
     }
 
-    /// Counts one answer.
     pub(crate) fn answered(&self, operation: usize, status: StatusCode, took: Duration) {
         self.requests.count(operation, status, took);
     }

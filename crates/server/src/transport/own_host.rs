@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-/// Whether a `Host` header names this machine, an address, or the service's public name. Only a name that its owner can
+/// True if a `Host` header names this machine, an address, or the service's public name. Only a name that its owner can
 /// make lead anywhere is foreign: an address cannot be led elsewhere.
 pub(crate) fn is_own(host: &str, public_url: &str) -> bool {
     let public = public_url.split_once("://").map_or(public_url, |(_, rest)| rest);

@@ -1,6 +1,6 @@
 //! A future that is polled only when it asked to be.
 //!
-//! A connection waits for its peer, and beside that for the end of the service or of its own patience. Whatever is
+//! A connection waits for its peer, and beside that for the end of the service or for a timeout. Whatever is
 //! selected beside it is polled with every byte that moves, and polling a timer or a signal takes a lock that all
 //! connections share. This one sleeps through its neighbors' wake-ups.
 
@@ -15,7 +15,6 @@ use std::{
 
 use futures_util::task::AtomicWaker;
 
-/// See the module.
 pub(crate) struct PollOnWake<F> {
     future: Pin<Box<F>>,
     alarm: Arc<Alarm>,

@@ -18,7 +18,6 @@ const MAX_PATH_LENGTH: usize = 200;
 const MAX_FIELDS: usize = 20;
 const MAX_FIELD_LENGTH: usize = 80;
 
-/// A call that was answered.
 pub(super) struct Call<'a> {
     pub(super) context: &'a RequestContext,
     pub(super) environment: EnvironmentId,
@@ -33,7 +32,7 @@ impl Call<'_> {
     /// What is kept. `path` has no secrets in it.
     pub(super) fn entry(&self, method: &Method, path: &str, notes: &CallNotes) -> LoggedRequest {
         let faulty = self.failure.into_iter().flat_map(ApiError::fields);
-        let unknown = notes.unknown_fields.iter().flat_map(|found| &found.names).map(String::as_str);
+        let unknown = notes.unknown_fields.iter().flat_map(|unknown| &unknown.names).map(String::as_str);
         let reference = self.failure.and_then(ApiError::reference).or(notes.reference.as_deref());
         LoggedRequest {
             id: self.context.id,
@@ -70,7 +69,7 @@ mod tests {
     use tollgate_domain::{Timestamp, id::RequestId};
 
     use super::*;
-    use crate::{request::unknown_fields::Found, response::error::Detail};
+    use crate::{request::call_notes::UnknownFields, response::error::Detail};
 
     fn logged(path: &str, failure: Option<&ApiError>, notes: &CallNotes) -> LoggedRequest {
         let at = Timestamp::from_unix_millis(5);
@@ -92,9 +91,9 @@ mod tests {
     fn names_of_fields_are_kept_and_never_their_values() {
         let detail = |field: &'static str| Detail { field: field.into(), message: "must not be 4242".into() };
         let failure = ApiError::invalid(vec![detail("amountMinor"), detail("metadata.a,b")]);
-        let mut found = Found::default();
-        found.names.push("sucessUrl".to_owned());
-        let notes = CallNotes { unknown_fields: Some(found.into()), ..CallNotes::default() };
+        let mut unknown = UnknownFields::default();
+        unknown.names.push("sucessUrl".to_owned());
+        let notes = CallNotes { unknown_fields: Some(unknown.into()), ..CallNotes::default() };
         let entry = logged("/client/v1/payments", Some(&failure), &notes);
         assert_eq!(entry.fields, ["amountMinor", "metadata.a?b", "sucessUrl"]);
         assert_eq!((entry.status, entry.code.as_deref(), entry.took_millis), (400, Some(failure.code()), 12));

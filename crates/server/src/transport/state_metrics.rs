@@ -24,7 +24,6 @@ use tollgate_engine::{
     ports::{Attention, Backlog, EnvironmentHealth, WalletHealth},
 };
 
-/// Environments that are shown.
 const MAX_ENVIRONMENTS: usize = 200;
 /// A store that does not respond does not keep the rest from being scraped.
 const STORE_TIMEOUT: Duration = Duration::from_secs(1);

@@ -29,13 +29,12 @@ pub(crate) const MAX_HEAD: usize = 32 * 1024;
 /// The most that is read at once: less than the parser's smallest buffer.
 const MAX_READ: usize = 8 * 1024 - 1;
 
-/// A connection's bytes.
 pub(crate) struct ConnectionStream<S, R> {
     stream: S,
-    line: Arc<OpenConnection>,
+    connection: Arc<OpenConnection>,
     /// What to answer, given the status and the head that the parser would answer with.
     refuse: R,
-    /// Whether the head that is arriving is still in its first line, and how long that is so far, exactly only once it may be
+    /// True while the first line of a head arrives, and how long that line is so far, exactly only once it may be
     /// too long.
     in_first_line: bool,
     first_line_bytes: usize,
@@ -54,12 +53,12 @@ where
     S: AsyncRead + AsyncWrite + Unpin,
     R: Fn(StatusCode, &str) -> Vec<u8>,
 {
-    pub(crate) fn new(stream: S, line: Arc<OpenConnection>, refuse: R) -> Self {
-        Self { stream, line, refuse, in_first_line: true, first_line_bytes: 0, refusal: None }
+    pub(crate) fn new(stream: S, connection: Arc<OpenConnection>, refuse: R) -> Self {
+        Self { stream, connection, refuse, in_first_line: true, first_line_bytes: 0, refusal: None }
     }
 
     fn saw(&mut self, bytes: &[u8]) {
-        let activity = self.line.activity();
+        let activity = self.connection.activity();
         match activity.phase() {
             Phase::Busy | Phase::Body => return,
             Phase::Idle if bytes.is_empty() => return,
@@ -152,7 +151,7 @@ where
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.refusal.is_none() && !self.line.activity().is_answering() {
+        if self.refusal.is_none() && !self.connection.activity().is_answering() {
             let answer = self.refusal_of(bytes);
             self.refusal = answer.map(|answer| ErrorReply { answer, written: 0, discarded: 0 });
         }
@@ -165,7 +164,7 @@ where
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.stream).poll_flush(context))?;
-        self.line.activity().flushed();
+        self.connection.activity().flushed();
         Poll::Ready(Ok(()))
     }
 
@@ -183,12 +182,12 @@ fn begins_with_method(bytes: &[u8]) -> bool {
 /// A request's body, which notes whether its connection waits for it or is being served.
 pub(crate) struct ArrivingBody<B> {
     body: B,
-    line: Arc<OpenConnection>,
+    connection: Arc<OpenConnection>,
 }
 
 impl<B> ArrivingBody<B> {
-    pub(crate) fn new(body: B, line: Arc<OpenConnection>) -> Self {
-        Self { body, line }
+    pub(crate) fn new(body: B, connection: Arc<OpenConnection>) -> Self {
+        Self { body, connection }
     }
 }
 
@@ -202,8 +201,8 @@ impl<B: http_body::Body + Unpin> http_body::Body for ArrivingBody<B> {
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let polled = Pin::new(&mut self.body).poll_frame(context);
         match &polled {
-            Poll::Pending => self.line.body_awaited(),
-            Poll::Ready(_) => self.line.body_came(),
+            Poll::Pending => self.connection.body_awaited(),
+            Poll::Ready(_) => self.connection.body_came(),
         }
         polled
     }
@@ -220,18 +219,18 @@ impl<B: http_body::Body + Unpin> http_body::Body for ArrivingBody<B> {
 /// An answer's body: once it is gone, the request has ended.
 pub(crate) struct AnswerBody {
     body: Body,
-    line: Arc<OpenConnection>,
+    connection: Arc<OpenConnection>,
 }
 
 impl AnswerBody {
-    pub(crate) fn new(body: Body, line: Arc<OpenConnection>) -> Self {
-        Self { body, line }
+    pub(crate) fn new(body: Body, connection: Arc<OpenConnection>) -> Self {
+        Self { body, connection }
     }
 }
 
 impl Drop for AnswerBody {
     fn drop(&mut self) {
-        self.line.request_ended();
+        self.connection.request_ended();
     }
 }
 

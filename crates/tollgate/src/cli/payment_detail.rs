@@ -93,7 +93,7 @@ fn head(payment_detail: &Value, style: Style) -> String {
         );
     }
     facts_line("pending reason", payment_detail.word("waitingFor"));
-    facts_line("next check", payment_detail.optional_text("nextLookAt").map(moment).unwrap_or_default());
+    facts_line("next check", payment_detail.optional_text("nextCheckAt").map(moment).unwrap_or_default());
     text
 }
 

@@ -177,7 +177,7 @@ fn waiting_table(both: &Value, style: Style) -> String {
     let transfers = both.list("/transfers/items").iter();
     let transfers = transfers.map(|item| (item, item.field("transaction").unwrap_or(item)));
     for (progress, payment) in cards.chain(transfers) {
-        let next = progress.optional_text("nextLookAt").map_or_else(|| "-".to_owned(), moment);
+        let next = progress.optional_text("nextCheckAt").map_or_else(|| "-".to_owned(), moment);
         table.row([
             payment.word("serviceReference").into(),
             status_of(payment),

@@ -29,9 +29,9 @@ class ApprovalNotice(TypedDict):
     "What kind it is."
     proposedBy: str
     "Who proposed the change."
-    fromVersion: NotRequired[int | None]
+    fromVersion: NotRequired[int]
     "The version that a change of the configuration was made from."
-    funds: NotRequired[FundsNotice | None]
+    funds: NotRequired[FundsNotice]
     "What is to be moved, of a wallet movement."
 
 

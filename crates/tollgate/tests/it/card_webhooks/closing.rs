@@ -37,7 +37,7 @@ fn a_preparation_ends_with_what_its_provider_has(kind: StoreKind) {
         assert_eq!(world.simulator.client(STRIPE_KEY).send("POST", &path, &[], b"").status, 200);
         world.shop.wait_preparation(&prepared.reference, "withdrawn");
         let story = world.shop.story(&prepared.reference);
-        assert_eq!(story["nextLookAt"], json!(null), "there is nothing left to do");
+        assert_eq!(story["nextCheckAt"], json!(null), "there is nothing left to do");
         assert_eq!(world.shop.status(&prepared.reference), None);
     }
 }

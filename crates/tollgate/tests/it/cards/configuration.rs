@@ -190,7 +190,7 @@ fn what_the_provider_refuses_is_422_and_recorded_as_refused(kind: StoreKind) {
             let answer = world.shop.client().post(flow.path(), &body);
             assert_eq!(answer.failure(422), "provider_rejected", "{amount}");
             let newest = &world.shop.listed("payments")[0];
-            assert_eq!((&newest["status"], &newest["nextLookAt"]), (&json!("refused"), &json!(null)));
+            assert_eq!((&newest["status"], &newest["nextCheckAt"]), (&json!("refused"), &json!(null)));
             let reference = newest["serviceReference"].as_str().unwrap();
             assert_eq!(world.shop.read_payment(reference).data(200)["status"], "refused");
         }

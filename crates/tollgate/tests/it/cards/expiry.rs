@@ -51,7 +51,7 @@ fn check_expired(world: &World, prepared: &Prepared, flow: Flow) {
     assert_eq!(world.shop.confirm(reference, &body).failure(409), "payment_not_confirmable");
     let truth = world.simulator.truth(reference);
     assert_eq!((truth.charged, truth.payable), (0, 0), "{truth:?}");
-    assert_eq!(world.shop.story(reference)["nextLookAt"], Value::Null, "there is nothing left to do");
+    assert_eq!(world.shop.story(reference)["nextCheckAt"], Value::Null, "there is nothing left to do");
 }
 
 fn what_nobody_pays_is_closed_at_the_provider_and_then_here(kind: StoreKind) {
@@ -364,7 +364,7 @@ fn a_payment_its_provider_has_forgotten_does_not_stay_pending(kind: StoreKind) {
     long_after(&mut world, |_| {});
     world.shop.wait_preparation(&prepared.reference, "expired");
     world.shop.wait_status(&prepared.reference, "canceled");
-    assert_eq!(world.shop.story(&prepared.reference)["nextLookAt"], Value::Null);
+    assert_eq!(world.shop.story(&prepared.reference)["nextCheckAt"], Value::Null);
 }
 
 fn a_hosted_page_is_not_promised_for_longer_than_it_lives(kind: StoreKind) {

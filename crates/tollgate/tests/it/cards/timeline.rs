@@ -51,7 +51,7 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
             "configVersion",
             "providerObject",
             "confirmed",
-            "nextLookAt",
+            "nextCheckAt",
             "looks",
             "waitingFor",
             "attempts",

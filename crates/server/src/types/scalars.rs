@@ -1,13 +1,17 @@
 //! The small types of the API's fields, as the OpenAPI document writes them. The readers in `fields.rs` hold callers
 //! to the same rules.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, fmt::Display};
 
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json, value::RawValue};
+use tollgate_domain::{Currency, Minor, Principal, Timestamp};
 use utoipa::{
     PartialSchema, ToSchema,
     openapi::{RefOr, schema::Schema},
 };
+
+use crate::json::timestamp::rfc3339;
 
 /// A control character would be refused; these are the others, within a pattern's brackets.
 const NO_CONTROLS: &str = r"\u0000-\u001f\u007f-\u009f";
@@ -20,33 +24,33 @@ pub(crate) fn schema(json: Value) -> RefOr<Schema> {
 }
 
 macro_rules! scalars {
-    ($($(#[$doc:meta])* $name:ident $json:tt)*) => {
+    ($($(#[$doc:meta])* $name:ident $(of $value:ty, )? $(as $shown:literal)? {$($json:tt)*})*) => {
         $(
             $(#[$doc])*
-            pub(crate) struct $name;
+            pub(crate) struct $name $((pub(crate) $value))?;
 
             impl PartialSchema for $name {
                 fn schema() -> RefOr<Schema> {
-                    schema(json!($json))
+                    schema(json!({$($json)*}))
                 }
             }
 
             impl ToSchema for $name {
                 fn name() -> Cow<'static, str> {
-                    Cow::Borrowed(stringify!($name))
+                    let shown: &[&str] = &[$($shown,)? stringify!($name)];
+                    Cow::Borrowed(shown.first().copied().unwrap_or_default())
                 }
             }
         )*
 
         #[cfg(test)]
         fn all() -> Vec<(&'static str, Value, RefOr<Schema>)> {
-            vec![$((stringify!($name), json!($json), $name::schema())),*]
+            vec![$((stringify!($name), json!({$($json)*}), $name::schema())),*]
         }
     };
 }
 
 scalars! {
-    /// `amountMinor` as callers send it.
     AmountInput {
         "description": "An integer of minor units from 1 to 10^18, as a string of digits (always exact) or a JSON integer.",
         "oneOf": [
@@ -54,67 +58,58 @@ scalars! {
             {"type": "integer", "format": "int64", "minimum": 1, "maximum": 1_000_000_000_000_000_000_u64}
         ]
     }
-    /// An amount as it is answered.
-    MinorUnits {
+    MinorUnits of Minor, {
         "description": "An integer of minor units, as a string of digits.",
         "type": "string", "pattern": "^[0-9]+$", "examples": ["1999"]
     }
-    /// An entry of the ledger.
-    SignedMinorUnits {
+    #[derive(Serialize)]
+    SignedMinorUnits of String, {
         "description": "A signed integer of minor units, as a string.",
         "type": "string", "pattern": "^-?[0-9]+$", "examples": ["-1999"]
     }
-    /// A number that can be below zero.
-    SignedCount {
+    #[derive(Serialize)]
+    SignedCount of String, {
         "description": "A signed integer, as a string; below zero where more was undone than done in the month.",
         "type": "string", "pattern": "^-?[0-9]+$", "examples": ["42"]
     }
-    /// A calendar month.
-    MonthText {
+    #[derive(Serialize)]
+    MonthText of String, {
         "description": "A calendar month in UTC.",
         "type": "string", "pattern": "^[0-9]{4}-(0[1-9]|1[0-2])$", "examples": ["2026-11"]
     }
-    /// A currency as it is answered.
-    CurrencyCode {
+    CurrencyCode of Currency, {
         "description": "An ISO 4217 code.",
         "type": "string", "pattern": "^[A-Z]{3}$", "examples": ["USD"]
     }
-    /// A currency as callers send it.
     CurrencyInput {
         "description": "An active ISO 4217 code, case-insensitive.",
         "type": "string", "format": "iso-4217", "pattern": "^[A-Za-z]{3}$", "examples": ["USD"]
     }
-    /// The one currency of bank transfers.
     DollarInput {
         "description": "Bank transfers are in US dollars.",
         "type": "string", "pattern": "^[Uu][Ss][Dd]$", "examples": ["USD"]
     }
-    /// The one method of card preparations.
     CardMethodInput {
         "description": "`web_card`, also the default.",
         "type": "string", "enum": ["web_card"]
     }
-    /// A moment.
-    Moment {
+    Moment of Timestamp, {
         "description": "RFC 3339, in UTC, with milliseconds.",
         "type": "string", "format": "date-time", "examples": ["2026-11-15T02:27:16.000Z"]
     }
-    /// The caller's own pairs, and other objects without a shape of their own.
-    Metadata {
+    #[derive(Serialize)]
+    Metadata of Box<RawValue>, {
         "description": "Any JSON object.",
         "type": "object", "additionalProperties": true
     }
-    /// `metadata` as callers send it.
     MetadataInput {
         "description": "Any JSON object of at most 16 KiB. Routing rules can match it. It must not contain this service's secret keys.",
         "type": "object", "additionalProperties": true
     }
-    /// `statementDescriptor`, both ways.
     StatementDescriptor {
         "description": "Printable ASCII.",
         "type": "string", "minLength": 1, "maxLength": 10, "pattern": "^ *[!-~][ -~]*$"
     }
-    /// `remittanceData` of a request.
     RemittanceInput {
         "description": "A string of at most 1,000 characters, or a JSON object of at most 4 KiB. What the rail cannot carry whole is rejected: an ACH entry has room for 80 characters, an instant transfer for 140.",
         "oneOf": [
@@ -122,7 +117,6 @@ scalars! {
             {"type": "object", "additionalProperties": true}
         ]
     }
-    /// `remittanceData` of a response.
     RemittanceData {
         "description": "A string of at most 1,000 characters, or a JSON object of at most 4 KiB.",
         "oneOf": [
@@ -130,43 +124,35 @@ scalars! {
             {"type": "object", "additionalProperties": true}
         ]
     }
-    /// An address for mail.
     EmailInput {
         "type": "string", "format": "email", "maxLength": 254, "examples": ["ada@example.com"]
     }
-    /// A telephone number.
     PhoneInput {
         "description": "E.164 or national format, separators allowed.",
         "type": "string", "maxLength": 32, "pattern": r"^\+?[ ().-]*([0-9][ ().-]*){3,}$", "examples": ["+1 415 555 0123"]
     }
-    /// Where a hosted checkout sends the customer.
     ReturnUrlInput {
         "description": "An https URL; http only on loopback.",
         "type": "string", "maxLength": 2000,
         "pattern": r"^(https://[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?|http://(localhost|127\.0\.0\.1|\[::1\]))(:[0-9]{1,4})?(/[A-Za-z0-9/._~%?=&#{}-]*)?$",
         "examples": ["https://shop.example/thanks"]
     }
-    /// A bank's routing number.
     RoutingNumberInput {
         "description": "Nine digits including the check digit.",
         "type": "string", "format": "aba-routing-number", "pattern": "^[0-9]{9}$", "examples": ["021000021"]
     }
-    /// A bank account's number.
     AccountNumberInput {
         "type": "string", "pattern": "^[0-9]{4,17}$", "examples": ["123456789"]
     }
-    /// What `/client/v1/ach/customer-tokens` answered.
     CustomerTokenInput {
         "description": "A token from `customer_token_issue`, of the same environment.",
         "type": "string", "format": "jwe", "minLength": 1, "maxLength": (tollgate_vault::MAX_TOKEN_LENGTH)
     }
-    /// Where events are sent.
     EndpointUrlInput {
         "description": "An https URL. Private and loopback addresses, and http, only if the operator allows them.",
         "type": "string", "format": "endpoint-url", "maxLength": 2000, "pattern": "^https?://[!-~]+$",
         "examples": ["https://shop.example/events"]
     }
-    /// Which events are sent.
     EventNamesInput {
         "description": "The event types to send, or `[\"*\"]` for all but `audit_log.head`, which only admins can name.",
         "type": "array", "minItems": 1, "maxItems": 64,
@@ -178,13 +164,83 @@ scalars! {
             "approval.required", "provider.circuit_opened", "provider.circuit_closed", "audit_log.head", "*"
         ]}
     }
-    /// An event endpoint's id.
     EndpointIdInput {
         "type": "string", "format": "ep-id", "pattern": "^ep_[0-7][0-9abcdefghjkmnpqrstvwxyz]{25}$"
     }
-    /// An environment's name.
+    Expiry as "Moment" {
+        "description": "RFC 3339, in UTC, with milliseconds.",
+        "type": "string", "format": "date-time", "examples": ["2026-11-15T02:27:16.000Z"]
+    }
+    EventIdText as "=EventId" {
+        "type": "string"
+    }
+    OrganizationIds as "=OrganizationIds" {
+        "type": "array", "items": {"type": "string"}
+    }
+    KeyEndpoints as "=KeyEndpoints" {
+        "type": "array", "items": {"$ref": "#/components/schemas/KeyEndpoint"}, "minItems": 1
+    }
+    IpRanges as "=IpRanges" {
+        "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": 50
+    }
     EnvironmentNameInput {
         "type": "string", "pattern": "^[a-z][a-z0-9]{0,31}$", "examples": ["test"]
+    }
+}
+
+impl Serialize for MinorUnits {
+    /// As a string of digits, so that no reader rounds it.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl From<Minor> for MinorUnits {
+    fn from(amount: Minor) -> Self {
+        Self(amount)
+    }
+}
+
+impl From<Principal> for MinorUnits {
+    fn from(amount: Principal) -> Self {
+        Self(amount.into())
+    }
+}
+
+macro_rules! displayed {
+    ($($name:ident)*) => {
+        $(impl<T: Display> From<T> for $name {
+            fn from(value: T) -> Self {
+                Self(value.to_string())
+            }
+        })*
+    };
+}
+
+displayed!(SignedMinorUnits SignedCount MonthText);
+
+impl Serialize for CurrencyCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.code())
+    }
+}
+
+impl From<Currency> for CurrencyCode {
+    fn from(currency: Currency) -> Self {
+        Self(currency)
+    }
+}
+
+impl Serialize for Moment {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&rfc3339(self.0))
+    }
+}
+
+impl Metadata {
+    /// JSON that was stored as text, as it came; what is damaged is an empty object.
+    pub(crate) fn stored(text: &str) -> Self {
+        Self(RawValue::from_string(text.to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned()))
     }
 }
 
@@ -198,7 +254,40 @@ impl<const MOST: usize> PartialSchema for Line<MOST> {
     }
 }
 
-impl<const MOST: usize> ToSchema for Line<MOST> {}
+impl<const MOST: usize> ToSchema for Line<MOST> {
+    fn name() -> Cow<'static, str> {
+        format!("=Line{MOST}").into()
+    }
+}
+
+/// The same for an ID of the caller's own, which may be a number of any length.
+pub(crate) struct CallerId<const MOST: usize>;
+
+impl<const MOST: usize> PartialSchema for CallerId<MOST> {
+    fn schema() -> RefOr<Schema> {
+        Line::<MOST>::schema()
+    }
+}
+
+impl<const MOST: usize> ToSchema for CallerId<MOST> {
+    fn name() -> Cow<'static, str> {
+        Line::<MOST>::name()
+    }
+}
+
+pub(crate) struct Seconds<const MOST: u64>;
+
+impl<const MOST: u64> PartialSchema for Seconds<MOST> {
+    fn schema() -> RefOr<Schema> {
+        schema(json!({"type": "integer", "format": "int64", "minimum": 0, "maximum": MOST}))
+    }
+}
+
+impl<const MOST: u64> ToSchema for Seconds<MOST> {
+    fn name() -> Cow<'static, str> {
+        format!("=Seconds{MOST}").into()
+    }
+}
 
 /// A text of at most `MOST` characters, with tabs and line breaks but no other control characters.
 pub(crate) struct Prose<const MOST: usize>;
@@ -210,7 +299,11 @@ impl<const MOST: usize> PartialSchema for Prose<MOST> {
     }
 }
 
-impl<const MOST: usize> ToSchema for Prose<MOST> {}
+impl<const MOST: usize> ToSchema for Prose<MOST> {
+    fn name() -> Cow<'static, str> {
+        format!("=Prose{MOST}").into()
+    }
+}
 
 /// A text of `LEAST` to `MOST` characters, none of them a control character.
 pub(crate) struct Plain<const LEAST: usize, const MOST: usize>;
@@ -222,7 +315,11 @@ impl<const LEAST: usize, const MOST: usize> PartialSchema for Plain<LEAST, MOST>
     }
 }
 
-impl<const LEAST: usize, const MOST: usize> ToSchema for Plain<LEAST, MOST> {}
+impl<const LEAST: usize, const MOST: usize> ToSchema for Plain<LEAST, MOST> {
+    fn name() -> Cow<'static, str> {
+        format!("=Plain{LEAST}To{MOST}").into()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -10,9 +10,9 @@ use utoipa::{
     openapi::{RefOr, schema::Schema},
 };
 
-use crate::reference::{
+use crate::types::{
     scalars::{CurrencyInput, schema},
-    words,
+    shape, words,
 };
 
 const NAME: &str = "^[A-Za-z0-9_.-]{1,64}$";
@@ -73,26 +73,7 @@ impl PartialSchema for Configuration {
     }
 }
 
-/// A document that holds together.
-pub(crate) fn example() -> Value {
-    json!({
-        "providers": {
-            "card_provider_a": {
-                "adapter": "stripe",
-                "credentials": {"secretKey": "…", "publishableKey": "…", "webhookSecret": "…"},
-            },
-        },
-        "routing": {
-            "web_card": {"enabled": true, "rules": [], "default": {"provider": "card_provider_a", "channel": "web_card"}},
-        },
-        "fees": [{
-            "provider": "card_provider_a", "paymentMethod": "web_card", "channel": "none", "currency": "USD",
-            "platform": {"enabled": true, "fixedFeeMinor": "30", "percentFeeBps": 290},
-            "organization": {"enabled": true, "fixedFeeMinor": "0", "percentFeeBps": 50, "minimumFeeMinor": "10"},
-        }],
-        "settings": {"secretKeyForPreparation": false},
-    })
-}
+shape!(Configuration);
 
 fn at(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})

@@ -10,33 +10,33 @@ use utoipa::{
 
 const PLACE: &str = "#/components/schemas/";
 
-/// Schemas by name.
 #[derive(Default)]
 pub(crate) struct Schemas(BTreeMap<String, Value>);
 
 impl Schemas {
     /// Where to find a type's schema, which is then in the document with everything it refers to.
     pub(crate) fn reference<T: ToSchema>(&mut self) -> Value {
+        self.collect::<T>(|_| {})
+    }
+
+    /// The same for a response, which has every field that is not left out on purpose.
+    fn response<T: ToSchema>(&mut self) -> Value {
+        self.collect::<T>(require_nullable)
+    }
+
+    fn collect<T: ToSchema>(&mut self, finish: impl Fn(&mut Value)) -> Value {
         let name = T::name().into_owned();
         if !self.0.contains_key(&name) {
-            let mut found: Vec<(String, RefOr<Schema>)> = Vec::new();
-            T::schemas(&mut found);
-            found.push((name.clone(), T::schema()));
-            for (name, schema) in found {
-                self.0.insert(name, serde_json::to_value(schema).unwrap_or_default());
+            let mut schemas: Vec<(String, RefOr<Schema>)> = Vec::new();
+            T::schemas(&mut schemas);
+            schemas.push((name.clone(), T::schema()));
+            for (name, schema) in schemas {
+                let mut schema = serde_json::to_value(schema).unwrap_or_default();
+                finish(&mut schema);
+                self.0.insert(name, schema);
             }
         }
         place(&name)
-    }
-
-    /// The same under another name, without fields that an operation does not look at.
-    pub(crate) fn reference_without<T: ToSchema>(&mut self, name: &str, fields: &[&str]) -> Value {
-        self.reference::<T>();
-        let mut schema = self.0.get(&*T::name()).cloned().unwrap_or_default();
-        if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
-            properties.retain(|name, _| !fields.contains(&name.as_str()));
-        }
-        self.put(name, schema)
     }
 
     /// A schema that is written as JSON.
@@ -45,22 +45,21 @@ impl Schemas {
         place(name)
     }
 
-    /// The envelope around a type.
     pub(crate) fn envelope_of<T: ToSchema>(&mut self) -> Value {
-        let data = self.reference::<T>();
+        let data = self.response::<T>();
         self.envelope(&T::name(), &data)
     }
 
     /// The envelope around one of two types.
     pub(crate) fn envelope_of_either<T: ToSchema, U: ToSchema>(&mut self, name: &str) -> Value {
-        let either = json!({"oneOf": [self.reference::<T>(), self.reference::<U>()]});
+        let either = json!({"oneOf": [self.response::<T>(), self.response::<U>()]});
         let data = self.put(name, either);
         self.envelope(name, &data)
     }
 
     /// The envelope around a slice of a list.
     pub(crate) fn envelope_of_list<T: ToSchema>(&mut self) -> Value {
-        let (item, name) = (self.reference::<T>(), format!("{}List", T::name()));
+        let (item, name) = (self.response::<T>(), format!("{}List", T::name()));
         let data = self.put(
             &name,
             json!({
@@ -95,6 +94,8 @@ impl Schemas {
 
     /// All of them, in shapes that every generator of clients reads.
     pub(crate) fn render(mut self) -> Value {
+        let in_place: BTreeMap<_, _> = self.0.extract_if(.., |name, _| name.starts_with('=')).collect();
+        self.0.values_mut().for_each(|schema| write_in_place(schema, &in_place));
         let names: Vec<_> = self.0.keys().cloned().collect();
         for name in &names {
             let schema = self.0.get(name).cloned().unwrap_or_default();
@@ -159,6 +160,53 @@ impl Schemas {
             }
             self.0.insert(name.to_owned(), named.into());
         }
+    }
+}
+
+/// Requires the fields that may be null, in their order; not those of a document that callers write, which may leave them out.
+fn require_nullable(schema: &mut Value) {
+    if schema.get("additionalProperties").is_some() {
+        return;
+    }
+    schema.get_mut("allOf").and_then(Value::as_array_mut).into_iter().flatten().for_each(require_nullable);
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
+    let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
+    let is_nullable = |property: &Value| {
+        let types = property.get("type").and_then(Value::as_array).into_iter().flatten();
+        let variants = property.get("oneOf").and_then(Value::as_array).into_iter().flatten();
+        types.chain(variants.filter_map(|variant| variant.get("type"))).any(|kind| kind == "null")
+    };
+    let required: Vec<Value> = properties
+        .iter()
+        .filter(|(name, property)| required.iter().any(|it| it == name.as_str()) || is_nullable(property))
+        .map(|(name, _)| name.as_str().into())
+        .collect();
+    // Before the properties, as the library writes it.
+    if let Some(schema) = schema.as_object_mut().filter(|_| !required.is_empty())
+        && let Some(properties) = schema.remove("properties")
+    {
+        schema.insert("required".to_owned(), required.into());
+        schema.insert("properties".to_owned(), properties);
+    }
+}
+
+/// Puts small schemas, whose names begin with `=`, in the place of their names.
+fn write_in_place(part: &mut Value, in_place: &BTreeMap<String, Value>) {
+    match part {
+        Value::Array(items) => items.iter_mut().for_each(|item| write_in_place(item, in_place)),
+        Value::Object(map) => {
+            map.values_mut().for_each(|value| write_in_place(value, in_place));
+            let name = map.get("$ref").and_then(Value::as_str).and_then(|at| at.strip_prefix(PLACE));
+            let Some(Value::Object(schema)) = name.and_then(|name| in_place.get(name)) else { return };
+            let description = map.get("description").cloned().map(|text| ("description".to_owned(), text));
+            // The library writes what a number or a list may hold behind its description.
+            let is_bound = |name: &str| name.starts_with("max") || name.starts_with("min");
+            let is_text = schema.get("type").is_some_and(|kind| kind == "string");
+            let (bounds, kind): (Vec<_>, Vec<_>) =
+                schema.clone().into_iter().partition(|(name, _)| is_bound(name) && !is_text);
+            *map = kind.into_iter().chain(description).chain(bounds).collect();
+        }
+        _ => {}
     }
 }
 
