@@ -7,7 +7,7 @@ use std::{
 
 const ADAPTERS: [&str; 4] = ["stripe", "square", "increase", "modern_treasury"];
 /// Crates whose files are not part of the product.
-const NOT_PRODUCT: [&str; 3] = ["bench", "drill", "simulation"];
+const NOT_PRODUCT: [&str; 4] = ["bench", "drill", "simulation", "store-conformance"];
 /// Files that name a provider in a comment or in a message only.
 const MENTIONS: [&str; 8] = [
     // Guides by their names.

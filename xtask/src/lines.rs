@@ -13,7 +13,7 @@ use crate::step::Outcome;
 
 /// Places that are not in the binary.
 const BESIDE_THE_PRODUCT: [&str; 4] =
-    ["crates/bench/", "crates/drill/", "crates/simulation/", "crates/store/src/conformance"];
+    ["crates/bench/", "crates/drill/", "crates/simulation/", "crates/store-conformance/"];
 
 /// Prints lines per crate now, or at a commit and now.
 pub(crate) fn print(at: Option<&str>) -> Outcome<()> {
@@ -189,7 +189,7 @@ mod tests {
     fn only_what_ships_is_product() {
         for (path, expected) in [
             ("crates/store/src/sqlite/mod.rs", true),
-            ("crates/store/src/conformance/ledger.rs", false),
+            ("crates/store-conformance/src/ledger.rs", false),
             ("crates/store/tests/sqlite.rs", false),
             ("crates/server/src/tests.rs", false),
             ("crates/server/src/tests/fields.rs", false),

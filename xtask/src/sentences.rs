@@ -8,7 +8,7 @@ use std::{
 use crate::step::Outcome;
 
 /// Sources whose texts reach nobody but developers.
-const NOT_SHOWN: [&str; 3] = ["crates/bench", "crates/simulation", "crates/store/src/conformance"];
+const NOT_SHOWN: [&str; 3] = ["crates/bench", "crates/simulation", "crates/store-conformance"];
 /// Where doc comments are help texts.
 const HELP: &str = "crates/tollgate/src";
 

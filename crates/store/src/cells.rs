@@ -1,7 +1,8 @@
 //! Rows of either database, read alike.
 
 use rusqlite::types::FromSql as FromSqlite;
-use tokio_postgres::types::FromSql as FromPostgres;
+use rusqlite::types::ValueRef;
+use tokio_postgres::types::{FromSql as FromPostgres, Type};
 use tollgate_domain::{Minor, Timestamp};
 use uuid::Uuid;
 
@@ -11,10 +12,25 @@ use crate::{
     value::Id,
 };
 
+/// Whatever a column of PostgreSQL holds.
+struct Anything;
+
+impl FromPostgres<'_> for Anything {
+    fn from_sql(_: &Type, _: &[u8]) -> Result<Self, Box<dyn std::error::Error + Sync + Send>> {
+        Ok(Self)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+}
+
 /// The values of one row, taken from left to right: a reader names the columns in the order it takes them.
 pub(crate) struct Cells<'a> {
     row: Row<'a>,
     next: usize,
+    /// What a number is called that is out of bounds.
+    field: &'static str,
 }
 
 enum Row<'a> {
@@ -24,16 +40,29 @@ enum Row<'a> {
 
 impl<'a> Cells<'a> {
     pub(crate) fn of_sqlite(row: &'a rusqlite::Row<'a>) -> Self {
-        Self { row: Row::Sqlite(row), next: 0 }
+        Self { row: Row::Sqlite(row), next: 0, field: "number" }
     }
 
     pub(crate) fn of_postgres(row: &'a tokio_postgres::Row) -> Self {
-        Self { row: Row::Postgres(row), next: 0 }
+        Self { row: Row::Postgres(row), next: 0, field: "number" }
     }
 
     /// Passes over some values.
     pub(crate) fn skip(&mut self, count: usize) {
         self.next = self.next.saturating_add(count);
+    }
+
+    /// What the next number is called, should it be out of bounds.
+    pub(crate) fn name(&mut self, field: &'static str) {
+        self.field = field;
+    }
+
+    /// Whether the next value is empty.
+    pub(crate) fn is_empty(&self) -> Result<bool, Fault> {
+        Ok(match self.row {
+            Row::Sqlite(row) => row.get_ref(self.next)? == ValueRef::Null,
+            Row::Postgres(row) => row.try_get::<_, Option<Anything>>(self.next)?.is_none(),
+        })
     }
 
     fn take<T: FromSqlite + FromPostgres<'a>>(&mut self) -> Result<T, Fault> {
@@ -63,10 +92,6 @@ impl<'a> Cells<'a> {
         Ok(bytes.map(T::of))
     }
 
-    pub(crate) fn digest(&mut self) -> Result<[u8; 32], Fault> {
-        self.digest_or_none()?.ok_or(Fault::CorruptRow(CorruptRow("missing digest")))
-    }
-
     pub(crate) fn digest_or_none(&mut self) -> Result<Option<[u8; 32]>, Fault> {
         let bytes: Option<Vec<u8>> = self.take()?;
         let digest = bytes.map(|bytes| bytes.try_into().map_err(|_| CorruptRow("digest")));
@@ -78,6 +103,10 @@ impl<'a> Cells<'a> {
     }
 
     pub(crate) fn flag(&mut self) -> Result<bool, Fault> {
+        self.take()
+    }
+
+    pub(crate) fn flag_or_none(&mut self) -> Result<Option<bool>, Fault> {
         self.take()
     }
 
@@ -103,8 +132,12 @@ impl<'a> Cells<'a> {
         what: &'static str,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<Option<T>, Fault> {
-        let text = self.text_or_none()?;
-        text.map(|text| parse(&text).ok_or(Fault::CorruptRow(CorruptRow(what)))).transpose()
+        let place = self.place();
+        let text = match self.row {
+            Row::Sqlite(row) => row.get_ref(place)?.as_str_or_null().map_err(rusqlite::Error::from)?,
+            Row::Postgres(row) => row.try_get(place)?,
+        };
+        text.map(|text| parse(text).ok_or(Fault::CorruptRow(CorruptRow(what)))).transpose()
     }
 
     pub(crate) fn word<T>(
@@ -112,12 +145,13 @@ impl<'a> Cells<'a> {
         what: &'static str,
         parse: impl Fn(&str) -> Option<T>,
     ) -> Result<T, Fault> {
-        let place = self.place();
-        let text = match self.row {
-            Row::Sqlite(row) => row.get_ref(place)?.as_str().map_err(rusqlite::Error::from)?,
-            Row::Postgres(row) => row.try_get(place)?,
-        };
-        parse(text).ok_or(Fault::CorruptRow(CorruptRow(what)))
+        self.word_or_none(what, parse)?.ok_or(Fault::CorruptRow(CorruptRow(what)))
+    }
+
+    /// A number within the bounds of `T`.
+    pub(crate) fn count_or_none<T: TryFrom<i64>>(&mut self) -> Result<Option<T>, Fault> {
+        let damaged = CorruptRow(self.field);
+        Ok(self.number_or_none()?.map(|number| T::try_from(number).map_err(|_| damaged)).transpose()?)
     }
 
     /// A number within the bounds of `T`.
@@ -129,15 +163,7 @@ impl<'a> Cells<'a> {
         Ok(amount(self.number()?)?)
     }
 
-    pub(crate) fn amount_or_none(&mut self) -> Result<Option<Minor>, Fault> {
-        Ok(self.number_or_none()?.map(amount).transpose()?)
-    }
-
     pub(crate) fn moment(&mut self) -> Result<Timestamp, Fault> {
         Ok(Timestamp::from_unix_millis(self.number()?))
-    }
-
-    pub(crate) fn moment_or_none(&mut self) -> Result<Option<Timestamp>, Fault> {
-        Ok(self.number_or_none()?.map(Timestamp::from_unix_millis))
     }
 }

@@ -2,16 +2,14 @@
 //!
 //! [`open`] picks by the database's URL, brings the schema up to date and hands out the port; nothing else of this
 //! crate is needed to run the service. Units of work are written once, in `units`, over the session of either database;
-//! `store` says which of them each method of the port is. One suite in `conformance` checks every promise of the port
-//! against both.
+//! `store` says which of them each method of the port is. The suite in the crate `store-conformance` checks every
+//! promise of the port against both.
 
 #![allow(
     clippy::redundant_closure_for_method_calls,
     reason = "a reader must take rows of any lifetime, which a closure does and a method of `Cells` does not"
 )]
 
-#[cfg(feature = "conformance")]
-pub mod conformance;
 pub mod postgres;
 pub mod sqlite;
 
@@ -19,6 +17,7 @@ mod cells;
 mod fault;
 mod migration;
 mod prelude;
+mod record;
 mod rows;
 mod session;
 mod signal;

@@ -17,9 +17,9 @@ pub(crate) struct Migration {
     pub(crate) sql: &'static str,
 }
 
-/// The migrations in a folder: `migrations!("sqlite": 1 "0001" foundations, …)` takes `0001_foundations.sql` for number 1.
+/// The migrations in a folder: number 1 is in `0001_foundations.sql`. PostgreSQL has one more than SQLite.
 macro_rules! migrations {
-    ($folder:literal: $($version:literal $number:literal $name:ident),+ $(,)?) => {
+    (@each $folder:literal: $($version:literal $number:literal $name:ident),+ $(,)?) => {
         &[$($crate::migration::Migration {
             version: $version,
             name: stringify!($name),
@@ -27,6 +27,49 @@ macro_rules! migrations {
                 env!("CARGO_MANIFEST_DIR"), "/migrations/", $folder, "/", $number, "_", stringify!($name), ".sql"
             )),
         }),+]
+    };
+    ($folder:literal $(, $version:literal $number:literal $name:ident)?) => {
+        $crate::migration::migrations!(@each $folder:
+            1 "0001" foundations,
+            2 "0002" payments,
+            3 "0003" transfers,
+            $($version $number $name,)?
+            5 "0005" events,
+            6 "0006" lists,
+            7 "0007" accounts,
+            8 "0008" event_sequence,
+            11 "0011" follow_ups,
+            12 "0012" names_of_payments,
+            16 "0016" provider_checks,
+            18 "0018" refunds,
+            19 "0019" preparation_keys,
+            20 "0020" holds,
+            21 "0021" card_books,
+            22 "0022" customer_tokens,
+            23 "0023" security,
+            24 "0024" fingerprints,
+            25 "0025" people,
+            27 "0027" routes,
+            29 "0029" limits,
+            31 "0031" request_log,
+            32 "0032" search,
+            33 "0033" transfer_details,
+            34 "0034" request_log_by_code,
+            35 "0035" audit_log,
+            36 "0036" key_scopes,
+            37 "0037" erasure,
+            38 "0038" approvals,
+            39 "0039" audit_checkpoint,
+            40 "0040" statement_sums,
+            41 "0041" entries_of_postings,
+            42 "0042" lines_of_payments,
+            43 "0043" smaller_search_terms,
+            44 "0044" withdrawn_for_disputes,
+            45 "0045" erasure_wishes,
+            46 "0046" credential_accounts,
+            50 "0050" identity,
+            51 "0051" more_approvals,
+        )
     };
 }
 

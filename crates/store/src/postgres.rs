@@ -6,9 +6,9 @@
 
 mod attempts;
 mod batches;
-pub(crate) mod card_payments;
+mod card_payments;
 mod connect;
-pub(crate) mod delivery_claims;
+mod delivery_claims;
 mod diagnosis;
 mod fault;
 mod lanes;
@@ -48,7 +48,7 @@ use listener::Listener;
 use reservations::Reservation;
 use session::PostgresSession;
 use together::Single;
-use transfer_changes::Wanted;
+use transfer_changes::Request;
 
 /// How many lanes there are of a kind. One takes thousands of units a second; more would only make batches smaller.
 const MAX_LANES: usize = 2;
@@ -93,8 +93,8 @@ pub struct Postgres {
     limits: Limits,
     reservations: Lanes<Reservation>,
     /// Changes that move money have lanes by wallet, the others by transfer.
-    postings: Lanes<Wanted>,
-    changes: Lanes<Wanted>,
+    postings: Lanes<Request>,
+    changes: Lanes<Request>,
     singles: Lanes<Single>,
     connector: Connector,
     // Started by the first who listens.
@@ -266,11 +266,11 @@ impl Driver for Postgres {
         id: TransferId,
         change: &TransferChange,
     ) -> Result<Changed, StoreError> {
-        let wanted = Wanted { environment, id, change: change.clone() };
+        let request = Request { environment, id, change: change.clone() };
         if change.posting.is_some() {
-            traced("transfer_change::change", self.postings.ask(environment, wanted)).await
+            traced("transfer_change::change", self.postings.ask(environment, request)).await
         } else {
-            traced("transfer_change::change", self.changes.ask(id, wanted)).await
+            traced("transfer_change::change", self.changes.ask(id, request)).await
         }
     }
 }

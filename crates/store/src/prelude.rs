@@ -3,9 +3,9 @@
 pub(crate) use crate::{
     cells::Cells,
     fault::{CorruptRow, Fault},
+    record::{Stored, read, record, row, stored, table, texts},
     rows,
     session::{Dialect, Session},
-    table::table,
     unit::Effect,
-    value::{Value, row, values},
+    value::{Value, values},
 };

@@ -53,10 +53,6 @@ pub(crate) fn amount(stored: i64) -> Result<Minor, CorruptRow> {
     u64::try_from(stored).ok().and_then(Minor::new).ok_or(CorruptRow("negative amount"))
 }
 
-pub(crate) fn account(stored: &str) -> Result<Account, CorruptRow> {
-    Account::parse(stored).ok_or(CorruptRow("ledger account"))
-}
-
 /// The wallet that these account balances make up; an account without a row holds nothing.
 #[derive(Debug, Default)]
 pub(crate) struct Wallet {

@@ -7,10 +7,12 @@ use std::fmt;
 
 use tollgate_domain::{
     Timestamp,
-    id::{EnvironmentId, TransferId},
+    card::CardOrder,
+    id::{EnvironmentId, PaymentId, TransferId},
 };
 use tollgate_engine::ports::{
-    ChangeSignal, Changed, Diagnosis, NewTransfer, Reserved, StoreError, TransferChange,
+    ChangeSignal, Changed, ClaimedDelivery, Diagnosis, Entry, Inserted, NewEvent, NewTransfer, PaymentChange,
+    Progress, Reserved, StoreError, TransferChange,
 };
 use tollgate_trace::{Instrument as _, Span};
 use tracing::field::Empty;
@@ -19,7 +21,7 @@ use crate::{
     cells::Cells,
     fault::Fault,
     table::Table,
-    unit::{Answer, Unit, Work, answer, unit},
+    unit::{Answer, Effect, Unit, Work, answer, unit},
     value::Value,
 };
 
@@ -32,7 +34,7 @@ pub(crate) enum Dialect {
 
 impl Dialect {
     /// The text that fits the database.
-    pub(crate) const fn pick(self, sqlite: &'static str, postgres: &'static str) -> &'static str {
+    pub(crate) const fn pick<'a>(self, sqlite: &'a str, postgres: &'a str) -> &'a str {
         match self {
             Self::Sqlite => sqlite,
             Self::Postgres => postgres,
@@ -122,6 +124,32 @@ pub(crate) trait Session: Send {
         table: &Table,
         rows: Vec<Vec<Value<'_>>>,
     ) -> impl Future<Output = Result<(), Fault>> + Send;
+
+    /// Stores a payment, in its environment.
+    fn insert_payment(
+        &mut self,
+        order: &CardOrder,
+        progress: &Progress,
+        entries: &[Entry],
+        new_events: &[NewEvent],
+    ) -> impl Future<Output = Result<Effect<Inserted>, Fault>> + Send;
+
+    /// Makes everything in a change of a card payment, or nothing.
+    fn change_payment(
+        &mut self,
+        environment: EnvironmentId,
+        id: PaymentId,
+        change: &PaymentChange,
+    ) -> impl Future<Output = Result<Effect<Changed>, Fault>> + Send;
+
+    /// Takes deliveries that are due, so many of each endpoint.
+    fn claim_deliveries(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        each: u32,
+        limit: u32,
+    ) -> impl Future<Output = Result<Effect<Vec<ClaimedDelivery>>, Fault>> + Send;
 }
 
 /// How a unit of work is run.

@@ -1,18 +1,9 @@
 //! The port, method by method: which unit of work each one is, and how it is run.
 
-mod audit_log;
-mod books;
-mod erasure;
-mod inspection;
-mod limits;
+mod operators;
 mod outbox;
 mod payments;
-mod people;
-mod proposals;
-mod records;
-mod request_log;
-mod sealed;
-mod security;
+mod reports;
 mod transfers;
 
 use std::sync::{Arc, OnceLock};

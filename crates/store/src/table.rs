@@ -13,59 +13,75 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const fn array(self) -> &'static str {
+    /// What PostgreSQL calls it.
+    pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Id => "uuid[]",
-            Self::Number => "bigint[]",
-            Self::Text => "text[]",
-            Self::Flag => "boolean[]",
-            Self::Bytes => "bytea[]",
+            Self::Id => "uuid",
+            Self::Number => "bigint",
+            Self::Text => "text",
+            Self::Flag => "boolean",
+            Self::Bytes => "bytea",
         }
     }
+}
+
+/// A column's name, and what it holds.
+pub(crate) type Column = (&'static str, Kind);
+
+/// Types that are records of columns.
+pub(crate) trait Columns {
+    const COLUMNS: &'static [Column];
 }
 
 /// Some columns of a table, in the order of the values that are given for them.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: &'static str,
-    pub(crate) columns: &'static [(&'static str, Kind)],
+    pub(crate) columns: &'static [Column],
+    /// How many of the columns, which are the first ones, say whose row it is.
+    owner: usize,
     /// What to do where a row is there already.
     pub(crate) conflict: &'static str,
     one: OnceLock<String>,
     many: OnceLock<String>,
+    /// For either rail, where a payment's row says whose a row is.
+    pub(crate) added: OnceLock<[String; 2]>,
 }
 
 impl Table {
-    pub(crate) const fn new(
-        name: &'static str,
-        columns: &'static [(&'static str, Kind)],
-        conflict: &'static str,
-    ) -> Self {
-        Self { name, columns, conflict, one: OnceLock::new(), many: OnceLock::new() }
+    pub(crate) const fn new(name: &'static str, columns: &'static [Column], conflict: &'static str) -> Self {
+        Self {
+            name,
+            columns,
+            owner: 0,
+            conflict,
+            one: OnceLock::new(),
+            many: OnceLock::new(),
+            added: OnceLock::new(),
+        }
+    }
+
+    /// With so many columns that say whose row it is.
+    pub(crate) const fn of(mut self, owner: usize) -> Self {
+        self.owner = owner;
+        self
+    }
+
+    /// The columns that say whose row it is, and the others.
+    pub(crate) fn parts(&self) -> (&'static [Column], &'static [Column]) {
+        self.columns.split_at_checked(self.owner).unwrap_or_default()
     }
 
     /// The columns' names.
     pub(crate) fn names(&self) -> String {
-        self.columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
-    }
-
-    /// The columns of the table under this name.
-    pub(crate) fn select(&self, table: &str) -> String {
-        self.select_first(self.columns.len(), table)
-    }
-
-    /// The first of these columns.
-    pub(crate) fn select_first(&self, count: usize, table: &str) -> String {
-        let columns = self.columns.iter().take(count);
-        columns.map(|(name, _)| format!("{table}.{name}")).collect::<Vec<_>>().join(", ")
+        names(self.columns)
     }
 
     /// Inserts one row.
     pub(crate) fn insert_one(&self) -> &str {
         self.one.get_or_init(|| {
-            let values: Vec<String> = (1..=self.columns.len()).map(|number| format!("${number}")).collect();
             let (name, names, conflict) = (self.name, self.names(), self.conflict);
-            format!("INSERT INTO {name} ({names}) VALUES ({}) {conflict}", values.join(", "))
+            format!("INSERT INTO {name} ({names}) VALUES ({}) {conflict}", parameters(1, self.columns))
         })
     }
 
@@ -78,9 +94,33 @@ impl Table {
     }
 }
 
+/// The columns' names, apart by commas.
+pub(crate) fn names(columns: &[Column]) -> String {
+    columns.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// A parameter for each column, the first of them with this number.
+pub(crate) fn parameters(first: usize, columns: &[Column]) -> String {
+    (first..).zip(columns).map(|(number, _)| format!("${number}")).collect::<Vec<_>>().join(", ")
+}
+
+/// Sets each column to a parameter, the first of them with this number.
+pub(crate) fn assignments(first: usize, columns: &[Column]) -> String {
+    (first..)
+        .zip(columns)
+        .map(|(number, (name, _))| format!("{name} = ${number}"))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
+/// Sets each column to that of another row.
+pub(crate) fn copies(columns: &[Column], row: &str) -> String {
+    columns.iter().map(|(name, _)| format!("{name} = {row}.{name}")).collect::<Vec<_>>().join(", ")
+}
+
 /// The rows that arrays hold, the first of them in this parameter.
-pub(crate) fn unnest(first: usize, columns: &[(&str, Kind)]) -> String {
-    let arrays = (first..).zip(columns).map(|(number, (_, kind))| format!("${number}::{}", kind.array()));
+pub(crate) fn unnest(first: usize, columns: &[Column]) -> String {
+    let arrays = (first..).zip(columns).map(|(number, (_, kind))| format!("${number}::{}[]", kind.name()));
     format!("unnest({})", arrays.collect::<Vec<_>>().join(", "))
 }
 
@@ -91,21 +131,4 @@ macro_rules! columns {
     };
 }
 
-/// One table's columns, what is done where a row is there already, and how the values of a row are made:
-/// `table! { TIMELINE = "timeline" ("ON CONFLICT DO NOTHING"); fn row(entry: &Entry) { id: Id = entry.id, … } }`.
-macro_rules! table {
-    ($table:ident = $name:literal ($conflict:expr);
-     fn $row:ident($($argument:ident: $type:ty),*) { $($column:ident: $kind:ident = $value:expr,)+ }) => {
-        pub(crate) static $table: $crate::table::Table = $crate::table::Table::new(
-            $name,
-            $crate::table::columns!($($column: $kind),+),
-            $conflict,
-        );
-
-        pub(crate) fn $row<'a>($($argument: $type),*) -> Vec<$crate::value::Value<'a>> {
-            vec![$($crate::value::Value::from($value)),+]
-        }
-    };
-}
-
-pub(crate) use {columns, table};
+pub(crate) use columns;

@@ -1,11 +1,14 @@
 //! Units of work by topic, each written once over a [`Session`](crate::session::Session).
 
 pub(crate) mod accounts;
+pub(crate) mod additions;
+mod approvals;
 pub(crate) mod audit;
 pub(crate) mod audit_head_events;
 pub(crate) mod audit_log;
 pub(crate) mod books;
 pub(crate) mod circuit_events;
+pub(crate) mod claims;
 pub(crate) mod config;
 pub(crate) mod customer_tokens;
 pub(crate) mod deliveries;
@@ -38,6 +41,7 @@ pub(crate) mod sessions;
 pub(crate) mod statement;
 pub(crate) mod timeline;
 pub(crate) mod transactions;
+pub(crate) mod transfer_approvals;
 pub(crate) mod transfer_change;
 pub(crate) mod transfers;
 pub(crate) mod wallet;

@@ -122,14 +122,7 @@ macro_rules! values {
     };
 }
 
-/// As [`values!`], but a row that is kept.
-macro_rules! row {
-    ($($value:expr),* $(,)?) => {
-        vec![$($crate::value::Value::from($value)),*]
-    };
-}
-
-pub(crate) use {row, values};
+pub(crate) use values;
 
 impl rusqlite::ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {

@@ -19,23 +19,23 @@ use tollgate_engine::ports::{
 };
 use tollgate_store::{
     OpenError, Options,
-    conformance::{
-        Nodes, at,
-        audit::{damage_is_found_when_it_is_looked_for, every_damage_is_found},
-        audit_log::{every_tampering_is_found, new_entry},
-        created,
-        erasure::{CANARY, somebody},
-        minor,
-        outbox_samples::{SUCCEEDED, attempted},
-        samples::{card, due},
-        transfer_samples::{ach, fees},
-        upgrade,
-        wallet::books_balance,
-    },
     sqlite::{SqliteSettings, SqliteStore},
 };
+use tollgate_store_conformance::{
+    Nodes, at,
+    audit::{damage_is_found_when_it_is_looked_for, every_damage_is_found},
+    audit_log::{every_tampering_is_found, new_entry},
+    created,
+    erasure::{CANARY, somebody},
+    minor,
+    outbox_samples::{SUCCEEDED, attempted},
+    samples::{card, due},
+    transfer_samples::{ach, fees},
+    upgrade,
+    wallet::books_balance,
+};
 
-tollgate_store::conformance_suite!(super::on_a_fresh_database);
+tollgate_store_conformance::conformance_suite!(super::on_a_fresh_database);
 
 async fn on_a_fresh_database(work: impl AsyncFnOnce(Nodes)) {
     let folder = Folder::new();
@@ -287,7 +287,7 @@ async fn what_cannot_be_read_is_named() {
         ("card_payments", "flow = 'unheard of'", "flow"),
         ("card_payments", "channel = ''", "channel"),
         ("card_payments", "matched = '{}'", "matched rule"),
-        ("card_payments", "config_version = -1", "version of a configuration"),
+        ("card_payments", "config_version = -1", "config_version"),
         ("card_payments", "currency = 'XTS'", "currency"),
         ("card_payments", "principal_minor = 0", "principal"),
         ("card_payments", "total_debit_minor = -1", "negative amount"),
@@ -296,7 +296,7 @@ async fn what_cannot_be_read_is_named() {
         ("card_payments", &format!("fee_layers = {layers}percentBps', 10001)"), "percentage of a fee"),
         ("card_payments", &format!("fee_layers = {layers}bound', 'floor')"), "fee"),
         ("card_payments", "preparation = 'done'", "preparation"),
-        ("card_payments", "tries = 4294967296", "number of tries"),
+        ("card_payments", "tries = 4294967296", "tries"),
         ("card_attempts", "state = 'lost'", "state of an attempt"),
         ("transactions", "status = 'paid'", "status"),
         ("transactions", "failure_message = NULL", "half of a failure"),

@@ -23,10 +23,8 @@ use tollgate_domain::{
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::ports::{Changed, Entry, NewTransfer, Reserved, Store, TransferChange};
-use tollgate_store::{
-    conformance::{Nodes, created, transfer_samples::sending},
-    postgres, sqlite,
-};
+use tollgate_store::{postgres, sqlite};
+use tollgate_store_conformance::{Nodes, created, transfer_samples::sending};
 
 const CALLERS: usize = 64;
 

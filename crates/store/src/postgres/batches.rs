@@ -23,7 +23,7 @@ const LARGE: &str =
     "SELECT pg_relation_size('transactions') >= 1048576 AND pg_relation_size('transfers') >= 1048576";
 
 /// So that all other statements are planned for tables that have just become large, rather than some minutes later.
-const TAKE_NOTE: &str = "ANALYZE transactions, transfers, ledger_postings, ledger_accounts, out_events, provider_events, card_payments";
+const ANALYZE_TABLES: &str = "ANALYZE transactions, transfers, ledger_postings, ledger_accounts, out_events, provider_events, card_payments";
 
 /// What may be known of the tables; 0 is nothing yet.
 const SMALL: u8 = 1;
@@ -46,18 +46,18 @@ impl Plans {
             self.0.store(SMALL, Ordering::Relaxed);
             return Ok(BEGIN_ANEW);
         }
-        // One of those who saw it small takes note.
+        // One of those who saw it small has the tables analyzed.
         if self.0.swap(GROWN, Ordering::Relaxed) == SMALL {
-            tokio::spawn(take_note(pool.clone()));
+            tokio::spawn(analyze_tables(pool.clone()));
         }
         Ok(BEGIN_KEPT)
     }
 }
 
 /// By the store itself: no unit waits for it.
-async fn take_note(pool: Pool) {
+async fn analyze_tables(pool: Pool) {
     let Ok(client) = pool.get().await else { return };
-    if let Err(error) = client.batch_execute(TAKE_NOTE).await {
+    if let Err(error) = client.batch_execute(ANALYZE_TABLES).await {
         // The server does the same by itself, some minutes later.
         tracing::debug!(error = describe(&error), "tables that have grown were not analyzed");
     }

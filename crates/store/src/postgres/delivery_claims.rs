@@ -7,11 +7,12 @@
 use tollgate_domain::{Timestamp, id::EnvironmentId};
 use tollgate_engine::ports::{ClaimedDelivery, Endpoint};
 
+use super::statements::pairs;
 use crate::{
     prelude::*,
     rows::{
-        delivery::{delivery_columns, read},
-        endpoint::{self, endpoint_columns},
+        delivery::{self, delivery_columns},
+        endpoint::endpoint_columns,
     },
 };
 
@@ -68,7 +69,7 @@ const TIDY: &str = "WITH gone AS (
      DELETE FROM event_deliveries d USING gone
      WHERE d.environment_id = gone.environment_id AND d.endpoint_id = gone.id AND gone.known IS NULL";
 
-pub(crate) async fn claim<S: Session>(
+pub(super) async fn claim<S: Session>(
     s: &mut S,
     now: Timestamp,
     until: Timestamp,
@@ -77,9 +78,8 @@ pub(crate) async fn claim<S: Session>(
 ) -> Result<Effect<Vec<ClaimedDelivery>>, Fault> {
     let waited_for = s
         .query(WAITED_FOR, values![now, limit], |cells| {
-            let key: (EnvironmentId, [u8; 16]) = (cells.id()?, cells.id()?);
-            let is_gone = cells.flag()?;
-            let endpoint = if is_gone { None } else { Some(endpoint::read(cells)?) };
+            let (key, is_gone): ((EnvironmentId, [u8; 16]), bool) = cells.get()?;
+            let endpoint: Option<Endpoint> = if is_gone { None } else { cells.get()? };
             Ok((key, endpoint))
         })
         .await?;
@@ -88,24 +88,20 @@ pub(crate) async fn claim<S: Session>(
     }
     let gone: Vec<_> = waited_for.iter().filter(|(_, endpoint)| endpoint.is_none()).collect();
     if !gone.is_empty() {
-        let scopes = gone.iter().map(|((environment, _), _)| Value::from(*environment)).collect();
-        let ids = gone.iter().map(|((_, id), _)| Value::from(*id)).collect();
-        s.execute(TIDY, &[Value::List(scopes), Value::List(ids)]).await?;
+        s.execute(TIDY, &pairs(gone.iter().map(|(key, _)| *key))).await?;
     }
     let ready: Vec<(EnvironmentId, Endpoint)> = waited_for
         .into_iter()
         .filter_map(|((environment, _), endpoint)| Some((environment, endpoint?)))
         .collect();
-    let scopes = ready.iter().map(|(environment, _)| Value::from(*environment)).collect();
-    let ids = ready.iter().map(|(_, endpoint)| Value::from(endpoint.id)).collect();
-    let (scopes, ids) = (Value::List(scopes), Value::List(ids));
+    let [scopes, ids] = pairs(ready.iter().map(|(environment, endpoint)| (*environment, endpoint.id)));
     let values = [now.into(), until.into(), scopes, ids, each.into(), limit.into()];
     let claimed = s
         .query(TAKE, &values, |cells| {
             let place: usize = cells.count("place of an endpoint")?;
-            let found = place.checked_sub(1).and_then(|place| ready.get(place));
-            let (environment, endpoint) = found.ok_or(CorruptRow("delivery that was not asked for"))?;
-            let delivery = read(cells)?;
+            let endpoint = place.checked_sub(1).and_then(|place| ready.get(place));
+            let (environment, endpoint) = endpoint.ok_or(CorruptRow("delivery that was not asked for"))?;
+            let delivery = delivery::read(cells)?;
             Ok(ClaimedDelivery { environment: *environment, delivery, endpoint: endpoint.clone() })
         })
         .await?;

@@ -39,7 +39,7 @@ pub(super) trait Unit: Send + Sync + Sized + 'static {
     type Rank: Ord;
 
     /// How many share a transaction at most.
-    const MOST: usize;
+    const BATCH_MAX: usize;
     /// Whether plans of these units are made again until the tables are large.
     const IS_PLANNED_ANEW: bool;
 
@@ -71,8 +71,8 @@ impl<U: Unit> Lanes<U> {
     pub(super) fn start(count: usize, pool: &Pool, plans: &Arc<Plans>, limits: Limits) -> Self {
         let lane = |_| {
             let (queue, waiting) = mpsc::channel(QUEUE);
-            let means = Means { pool: pool.clone(), plans: Arc::clone(plans), limits };
-            tokio::spawn(serve(means, waiting));
+            let context = LaneContext { pool: pool.clone(), plans: Arc::clone(plans), limits };
+            tokio::spawn(serve(context, waiting));
             queue
         };
         Self { queues: (0..count.max(1)).map(lane).collect() }
@@ -103,18 +103,18 @@ impl<U: Unit> Lanes<U> {
 
 /// What a lane works with.
 #[derive(Debug, Clone)]
-struct Means {
+struct LaneContext {
     pool: Pool,
     plans: Arc<Plans>,
     limits: Limits,
 }
 
 /// One lane.
-async fn serve<U: Unit>(means: Means, mut waiting: mpsc::Receiver<Waiting<U>>) {
+async fn serve<U: Unit>(context: LaneContext, mut waiting: mpsc::Receiver<Waiting<U>>) {
     let mut taken = Vec::new();
-    while waiting.recv_many(&mut taken, U::MOST).await > 0 {
+    while waiting.recv_many(&mut taken, U::BATCH_MAX).await > 0 {
         // In a task of its own, because a lane that stopped would stop all who come after.
-        let batch = tokio::spawn(settle(means.clone(), std::mem::take(&mut taken)));
+        let batch = tokio::spawn(settle(context.clone(), std::mem::take(&mut taken)));
         if batch.await.is_err() {
             tracing::error!("a batch of writes stopped unexpectedly; its lane goes on");
         }
@@ -122,10 +122,10 @@ async fn serve<U: Unit>(means: Means, mut waiting: mpsc::Receiver<Waiting<U>>) {
 }
 
 /// Does a batch and answers each of its units.
-async fn settle<U: Unit>(means: Means, taken: Vec<Waiting<U>>) {
+async fn settle<U: Unit>(context: LaneContext, taken: Vec<Waiting<U>>) {
     let mut batch = Vec::with_capacity(taken.len());
     for waiting in taken {
-        if waiting.since.elapsed() > means.limits.attempt {
+        if waiting.since.elapsed() > context.limits.attempt {
             waiting.answer(Err(StoreError::Unavailable("it waited too long".to_owned())));
         } else if !waiting.reply.is_closed() {
             batch.push(waiting);
@@ -135,12 +135,12 @@ async fn settle<U: Unit>(means: Means, taken: Vec<Waiting<U>>) {
         return;
     }
     batch.sort_by_cached_key(|waiting| waiting.unit.rank());
-    let mut attempts = Attempts::new(&means.pool, Purpose::Write, means.limits);
+    let mut attempts = Attempts::new(&context.pool, Purpose::Write, context.limits);
     let units: Vec<&U> = batch.iter().map(|waiting| &waiting.unit).collect();
-    let answers = match attempt(&mut attempts, &means, &units).await {
+    let answers = match attempt(&mut attempts, &context, &units).await {
         Outcome::Done(answers) => answers.into_iter().map(Ok).collect(),
         Outcome::Failed(error) => batch.iter().map(|_| Err(same(&error))).collect(),
-        Outcome::OnesOwn => one_by_one(&attempts, &means, &batch).await,
+        Outcome::RetryIndividually => one_by_one(&attempts, &context, &batch).await,
     };
     for (waiting, answer) in batch.into_iter().zip(answers) {
         waiting.answer(answer);
@@ -149,18 +149,20 @@ async fn settle<U: Unit>(means: Means, taken: Vec<Waiting<U>>) {
 
 async fn one_by_one<U: Unit>(
     attempts: &Attempts<'_>,
-    means: &Means,
+    context: &LaneContext,
     batch: &[Waiting<U>],
 ) -> Vec<Result<U::Answer, StoreError>> {
     let mut answers = Vec::with_capacity(batch.len());
     for waiting in batch {
-        answers.push(match attempt(&mut attempts.for_one(), means, &[&waiting.unit]).await {
+        answers.push(match attempt(&mut attempts.for_one(), context, &[&waiting.unit]).await {
             Outcome::Done(done) => {
                 let missing = || StoreError::Unknown("the unit got no answer".to_owned());
                 done.into_iter().next().ok_or_else(missing)
             }
             Outcome::Failed(error) => Err(error),
-            Outcome::OnesOwn => Err(StoreError::Broken("a unit by itself has no neighbours".to_owned())),
+            Outcome::RetryIndividually => {
+                Err(StoreError::Broken("a unit by itself has no neighbours".to_owned()))
+            }
         });
     }
     answers
@@ -178,15 +180,19 @@ enum Outcome<T> {
     /// For all alike.
     Failed(StoreError),
     /// Nothing has happened, and one of several may be the reason.
-    OnesOwn,
+    RetryIndividually,
 }
 
 /// Attempts some units together, within bounds.
-async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, means: &Means, units: &[&U]) -> Outcome<U::Answer> {
+async fn attempt<U: Unit>(
+    attempts: &mut Attempts<'_>,
+    context: &LaneContext,
+    units: &[&U],
+) -> Outcome<U::Answer> {
     loop {
         let run = async |connection: &Arc<Object>| {
             let begin = if U::IS_PLANNED_ANEW {
-                means.plans.beginning(&means.pool, connection).await?
+                context.plans.beginning(&context.pool, connection).await?
             } else {
                 BEGIN_KEPT
             };
@@ -201,7 +207,7 @@ async fn attempt<U: Unit>(attempts: &mut Attempts<'_>, means: &Means, units: &[&
         };
         let judgement = judge(fault);
         if judgement.blame == Blame::Unit && units.len() > 1 {
-            return Outcome::OnesOwn;
+            return Outcome::RetryIndividually;
         }
         if let Some(error) = attempts.weigh(judgement, connection).await {
             return Outcome::Failed(error);

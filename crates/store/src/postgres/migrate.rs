@@ -8,47 +8,7 @@ use crate::{
     migration::{Applied, Migration, migrations, next, now_millis},
 };
 
-const MIGRATIONS: &[Migration] = migrations!("postgres":
-    1 "0001" foundations,
-    2 "0002" payments,
-    3 "0003" transfers,
-    4 "0004" entries,
-    5 "0005" events,
-    6 "0006" lists,
-    7 "0007" accounts,
-    8 "0008" event_sequence,
-    11 "0011" follow_ups,
-    12 "0012" names_of_payments,
-    16 "0016" provider_checks,
-    18 "0018" refunds,
-    19 "0019" preparation_keys,
-    20 "0020" holds,
-    21 "0021" card_books,
-    22 "0022" customer_tokens,
-    23 "0023" security,
-    24 "0024" fingerprints,
-    25 "0025" people,
-    27 "0027" routes,
-    29 "0029" limits,
-    31 "0031" request_log,
-    32 "0032" search,
-    33 "0033" transfer_details,
-    34 "0034" request_log_by_code,
-    35 "0035" audit_log,
-    36 "0036" key_scopes,
-    37 "0037" erasure,
-    38 "0038" approvals,
-    39 "0039" audit_checkpoint,
-    40 "0040" statement_sums,
-    41 "0041" entries_of_postings,
-    42 "0042" lines_of_payments,
-    43 "0043" smaller_search_terms,
-    44 "0044" withdrawn_for_disputes,
-    45 "0045" erasure_wishes,
-    46 "0046" credential_accounts,
-    50 "0050" identity,
-    51 "0051" more_approvals,
-);
+const MIGRATIONS: &[Migration] = migrations!("postgres", 4 "0004" entries);
 
 /// Any number that nobody else locks; these are the letters of `tollgate`.
 const LOCK: i64 = 0x746f_6c6c_6761_7465;

@@ -7,7 +7,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    sync::Arc,
+    sync::{Arc, LazyLock},
 };
 
 use deadpool_postgres::{ClientWrapper, Object};
@@ -24,15 +24,15 @@ use super::{
     batches,
     lanes::Unit,
     session::parameters,
-    statements::{Columns, arrays},
+    statements::{arrays, pairs},
 };
 use crate::{
     prelude::*,
     rows::transfer::{
         ACTOR, TRANSACTIONS, TRANSFERS, begun, moved, read, transaction_row, transfer_columns, transfer_row,
     },
-    table::columns,
-    units::postings::{POSTINGS, Posting, posting_row},
+    table::{Column, columns, names, unnest},
+    units::postings::{ADD_SUMS, POSTINGS, Posting, posting_row},
 };
 
 type Wallet = (EnvironmentId, Currency);
@@ -45,7 +45,7 @@ const LOCK: &str = "SELECT a.environment_id, a.currency, a.balance_minor
          WHERE a.environment_id = w.environment_id AND a.currency = w.currency AND a.account = 'available'
          FOR UPDATE) a";
 
-const KNOWN: &str = concat!(
+const EXISTING: &str = concat!(
     "SELECT ",
     transfer_columns!(),
     " FROM unnest($1::uuid[], $2::uuid[]) AS w (environment_id, reference)
@@ -54,20 +54,12 @@ const KNOWN: &str = concat!(
      JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id"
 );
 
-/// The commit is under way already: were an account to take from not there, this must fail.
-const TAKE: &str = "WITH taken AS (
-         UPDATE ledger_accounts a SET balance_minor = a.balance_minor + s.amount
-         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[]) AS s (environment_id, currency, account, amount)
-         WHERE a.environment_id = s.environment_id AND a.currency = s.currency AND a.account = s.account
-         RETURNING 1)
-     SELECT 1 / CASE WHEN (SELECT count(*) FROM taken) = cardinality($1::uuid[]) THEN 1 ELSE 0 END";
-
-const GIVE: &str = "INSERT INTO ledger_accounts (environment_id, currency, account, balance_minor)
-     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::bigint[])
-     ON CONFLICT (environment_id, currency, account)
-         DO UPDATE SET balance_minor = ledger_accounts.balance_minor + excluded.balance_minor";
-
-const SUMS: &Columns = columns!(environment_id: Id, currency: Text, account: Text, balance_minor: Number);
+/// What is taken and given, account by account.
+const SUMS: &[Column] = columns!(environment_id: Id, currency: Text, account: Text, amount: Number);
+static ADD_UP: LazyLock<String> = LazyLock::new(|| {
+    let (rows, names) = (unnest(1, SUMS), names(SUMS));
+    format!("WITH sums AS MATERIALIZED (SELECT * FROM {rows} AS s ({names})), {ADD_SUMS} SELECT 1")
+});
 
 /// A transfer to be reserved, in its own environment.
 #[derive(Debug)]
@@ -77,7 +69,7 @@ impl Unit for Reservation {
     type Answer = Reserved;
     type Rank = ();
 
-    const MOST: usize = 128;
+    const BATCH_MAX: usize = 128;
     const IS_PLANNED_ANEW: bool = true;
 
     /// First come, first served: the locks have an order of their own.
@@ -88,8 +80,8 @@ impl Unit for Reservation {
         begin: &'static str,
         units: &[&Self],
     ) -> Result<Vec<Reserved>, Fault> {
-        let wanted: Vec<&NewTransfer> = units.iter().map(|unit| &unit.0).collect();
-        let outcome = reserve(connection, begin, &wanted).await;
+        let requested: Vec<&NewTransfer> = units.iter().map(|unit| &unit.0).collect();
+        let outcome = reserve(connection, begin, &requested).await;
         if outcome.is_err() {
             batches::give_up(connection).await;
         }
@@ -101,33 +93,31 @@ impl Unit for Reservation {
 async fn reserve(
     client: &ClientWrapper,
     begin: &'static str,
-    wanted: &[&NewTransfer],
+    requested: &[&NewTransfer],
 ) -> Result<Vec<Reserved>, Fault> {
     let lock = client.prepare_cached(LOCK).await.map_err(Fault::Uncommitted)?;
-    let known = client.prepare_cached(KNOWN).await.map_err(Fault::Uncommitted)?;
-    let (wallets, known) = {
-        let wallets: BTreeSet<([u8; 16], &str)> =
-            wanted.iter().map(|new| (new.order.environment.to_bytes(), new.order.currency.code())).collect();
-        let (scopes, currencies) =
-            wallets.into_iter().map(|(scope, currency)| (Value::from(scope), Value::from(currency))).unzip();
-        let (environments, references) =
-            wanted.iter().map(|new| (Value::from(new.order.environment), Value::from(new.order.id))).unzip();
-        let lock_values = [Value::List(scopes), Value::List(currencies)];
-        let known_values = [Value::List(environments), Value::List(references)];
+    let existing = client.prepare_cached(EXISTING).await.map_err(Fault::Uncommitted)?;
+    let (wallets, existing) = {
+        let wallets: BTreeSet<([u8; 16], &str)> = requested
+            .iter()
+            .map(|new| (new.order.environment.to_bytes(), new.order.currency.code()))
+            .collect();
+        let lock_values = pairs(wallets.into_iter());
+        let existing_values = pairs(requested.iter().map(|new| (new.order.environment, new.order.id)));
         // Sent together. The second is answered from after the first has all its locks.
-        let (lock_values, known_values) = (parameters(&lock_values), parameters(&known_values));
-        let (begun, locked, known) = tokio::join!(
+        let (lock_values, existing_values) = (parameters(&lock_values), parameters(&existing_values));
+        let (begun, locked, existing) = tokio::join!(
             biased;
             client.batch_execute(begin),
             client.query(&lock, &lock_values),
-            client.query(&known, &known_values),
+            client.query(&existing, &existing_values),
         );
         begun.map_err(Fault::Uncommitted)?;
-        (locked.map_err(Fault::Uncommitted)?, known.map_err(Fault::Uncommitted)?)
+        (locked.map_err(Fault::Uncommitted)?, existing.map_err(Fault::Uncommitted)?)
     };
-    let mut decision = Decision::new(&wallets, &known)?;
-    let mut answers: Vec<Reserved> = wanted.iter().map(|new| decision.decide(new)).collect();
-    decision.find_environments(client, wanted, &mut answers).await?;
+    let mut decision = Decision::new(&wallets, &existing)?;
+    let mut answers: Vec<Reserved> = requested.iter().map(|new| decision.decide(new)).collect();
+    decision.find_environments(client, requested, &mut answers).await?;
     if decision.accepted.is_empty() {
         client.batch_execute("ROLLBACK").await.map_err(Fault::Uncommitted)?;
         return Ok(answers);
@@ -166,8 +156,6 @@ async fn write(client: &ClientWrapper, accepted: &[&NewTransfer]) -> Result<(), 
                 sum.checked_add(entry.amount_minor).ok_or(Fault::Misuse("a wallet's sums are too large"))?;
         }
     }
-    let taken = sums.iter().filter(|(_, amount)| **amount < 0).map(sum_row);
-    let given = sums.iter().filter(|(_, amount)| **amount >= 0).map(sum_row);
     let statements = [
         (
             TRANSACTIONS.insert_many(),
@@ -175,8 +163,7 @@ async fn write(client: &ClientWrapper, accepted: &[&NewTransfer]) -> Result<(), 
         ),
         (TRANSFERS.insert_many(), arrays(TRANSFERS.columns, accepted.iter().map(|new| transfer_row(new)))),
         (POSTINGS.insert_many(), arrays(POSTINGS.columns, postings)),
-        (TAKE, arrays(SUMS, taken)),
-        (GIVE, arrays(SUMS, given)),
+        (ADD_UP.as_str(), arrays(SUMS, sums.iter().map(sum_row))),
     ];
     let mut prepared = Vec::with_capacity(statements.len());
     for (sql, values) in &statements {
@@ -207,21 +194,21 @@ struct Decision<'a> {
     /// What each wallet still has.
     available: HashMap<Wallet, Minor>,
     /// What is there, or will be.
-    known: HashMap<(EnvironmentId, TransferId), Transfer>,
+    existing: HashMap<(EnvironmentId, TransferId), Transfer>,
     accepted: Vec<&'a NewTransfer>,
 }
 
 impl<'a> Decision<'a> {
-    fn new(wallets: &[Row], known: &[Row]) -> Result<Self, Fault> {
-        let mut decision = Self { available: HashMap::new(), known: HashMap::new(), accepted: Vec::new() };
+    fn new(wallets: &[Row], existing: &[Row]) -> Result<Self, Fault> {
+        let mut decision = Self { available: HashMap::new(), existing: HashMap::new(), accepted: Vec::new() };
         for row in wallets {
             let mut cells = Cells::of_postgres(row);
-            let wallet = (cells.id()?, cells.word("currency", Currency::parse)?);
-            decision.available.insert(wallet, cells.amount()?);
+            let wallet = (cells.get()?, cells.get()?);
+            decision.available.insert(wallet, cells.get()?);
         }
-        for row in known {
+        for row in existing {
             let transfer = read(&mut Cells::of_postgres(row))?;
-            decision.known.insert((transfer.order.environment, transfer.order.id), transfer);
+            decision.existing.insert((transfer.order.environment, transfer.order.id), transfer);
         }
         Ok(decision)
     }
@@ -229,8 +216,8 @@ impl<'a> Decision<'a> {
     fn decide(&mut self, new: &'a NewTransfer) -> Reserved {
         let order = &new.order;
         let name = (order.environment, order.id);
-        if let Some(known) = self.known.get(&name) {
-            return Reserved::Existing(Box::new(known.clone()));
+        if let Some(existing) = self.existing.get(&name) {
+            return Reserved::Existing(Box::new(existing.clone()));
         }
         let Some(available) = self.available.get_mut(&(order.environment, order.currency)) else {
             return Reserved::Insufficient { available: Minor::ZERO };
@@ -239,7 +226,7 @@ impl<'a> Decision<'a> {
             return Reserved::Insufficient { available: *available };
         };
         *available = rest;
-        self.known.insert(name, begun(new));
+        self.existing.insert(name, begun(new));
         self.accepted.push(new);
         Reserved::Created
     }
@@ -248,10 +235,10 @@ impl<'a> Decision<'a> {
     async fn find_environments(
         &self,
         client: &ClientWrapper,
-        wanted: &[&NewTransfer],
+        requested: &[&NewTransfer],
         answers: &mut [Reserved],
     ) -> Result<(), Fault> {
-        let walletless: BTreeSet<EnvironmentId> = wanted
+        let walletless: BTreeSet<EnvironmentId> = requested
             .iter()
             .filter(|new| !self.available.contains_key(&(new.order.environment, new.order.currency)))
             .map(|new| new.order.environment)
@@ -266,7 +253,7 @@ impl<'a> Decision<'a> {
         let rows = client.query(&statement, &values).await.map_err(Fault::Uncommitted)?;
         let there: BTreeSet<EnvironmentId> =
             rows.iter().map(|row| Cells::of_postgres(row).id()).collect::<Result<_, _>>()?;
-        for (new, answer) in wanted.iter().zip(answers) {
+        for (new, answer) in requested.iter().zip(answers) {
             let scope = new.order.environment;
             let refused = matches!(answer, Reserved::Insufficient { .. });
             if refused && walletless.contains(&scope) && !there.contains(&scope) {

@@ -8,10 +8,14 @@ use tokio_postgres::{
     Row,
     types::{ToSql, Type},
 };
+use tollgate_domain::{
+    Timestamp,
+    card::CardOrder,
+    id::{EnvironmentId, PaymentId},
+};
+use tollgate_engine::ports::{Changed, ClaimedDelivery, Entry, Inserted, NewEvent, PaymentChange, Progress};
 
-use tollgate_domain::Timestamp;
-
-use super::{listener::CHANNEL, statements::arrays};
+use super::{card_payments, delivery_claims, listener::CHANNEL, statements::arrays};
 use crate::{
     cells::Cells,
     fault::Fault,
@@ -244,5 +248,34 @@ impl Session for PostgresSession {
             self.execute(table.insert_many(), &arrays(table.columns, rows)).await?;
         }
         Ok(())
+    }
+
+    async fn insert_payment(
+        &mut self,
+        order: &CardOrder,
+        progress: &Progress,
+        entries: &[Entry],
+        new_events: &[NewEvent],
+    ) -> Result<Effect<Inserted>, Fault> {
+        card_payments::insert(self, order, progress, entries, new_events).await
+    }
+
+    async fn change_payment(
+        &mut self,
+        environment: EnvironmentId,
+        id: PaymentId,
+        change: &PaymentChange,
+    ) -> Result<Effect<Changed>, Fault> {
+        card_payments::change(self, environment, id, change).await
+    }
+
+    async fn claim_deliveries(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        each: u32,
+        limit: u32,
+    ) -> Result<Effect<Vec<ClaimedDelivery>>, Fault> {
+        delivery_claims::claim(self, now, until, each, limit).await
     }
 }

@@ -28,7 +28,7 @@ impl lanes::Unit for Single {
     type Answer = Answer;
     type Rank = u128;
 
-    const MOST: usize = 32;
+    const BATCH_MAX: usize = 32;
     const IS_PLANNED_ANEW: bool = false;
 
     /// One order on all nodes, so that two batches never wait for one another in a circle.

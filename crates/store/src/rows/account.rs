@@ -13,14 +13,15 @@ struct StoredAccount {
     credential: String,
 }
 
-pub(crate) fn write(account: &ProviderAccount) -> String {
+fn write(account: &ProviderAccount) -> String {
     let ProviderAccount { address, id, credential } = account;
     json!({ "address": address, "id": id, "credential": credential }).to_string()
 }
 
-pub(crate) fn read_or_none(cells: &mut Cells<'_>) -> Result<Option<ProviderAccount>, Fault> {
-    let Some(stored) = cells.text_or_none()? else { return Ok(None) };
-    let StoredAccount { address, id, credential } =
-        serde_json::from_str(&stored).map_err(|_| CorruptRow("provider account"))?;
-    Ok(Some(ProviderAccount { address, id, credential }))
+fn read(stored: &str) -> Result<ProviderAccount, CorruptRow> {
+    let stored = serde_json::from_str(stored).map_err(|_| CorruptRow("provider account"))?;
+    let StoredAccount { address, id, credential } = stored;
+    Ok(ProviderAccount { address, id, credential })
 }
+
+texts! { ProviderAccount: write, read; }

@@ -57,20 +57,26 @@ pub(crate) fn account(digest: &[u8; 32]) -> String {
     text
 }
 
-/// The columns `approval_id`, `approval_state`, `approval` and `approval_account`.
-pub(crate) fn read_with_account(cells: &mut Cells<'_>) -> Result<Option<Approval>, Fault> {
-    let approval = read(cells)?;
-    let account = cells.text_or_none()?.map(|text| read_account(&text).ok_or(CorruptRow("approved account")));
-    let account = account.transpose()?;
-    Ok(approval.map(|approval| Approval { account, ..approval }))
+/// The columns `approval_id`, `approval_state` and `approval`.
+impl Stored for Approval {
+    const WIDTH: usize = 3;
+
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        row.extend(row![self.id.to_string(), self.state, write(self)]);
+    }
+
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        let (id, state, stored) = (cells.text_or_none()?, cells.text_or_none()?, cells.text_or_none()?);
+        let (Some(id), Some(state), Some(stored)) = (id, state, stored) else { return Ok(None) };
+        let id = id.parse().map_err(|_| CorruptRow("ID of an approval"))?;
+        Ok(Some(parse(id, &state, &stored)?))
+    }
 }
 
-/// The columns `approval_id`, `approval_state` and `approval`.
-pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Option<Approval>, Fault> {
-    let (id, state, stored) = (cells.text_or_none()?, cells.text_or_none()?, cells.text_or_none()?);
-    let (Some(id), Some(state), Some(stored)) = (id, state, stored) else { return Ok(None) };
-    let id = id.parse().map_err(|_| CorruptRow("ID of an approval"))?;
-    Ok(Some(parse(id, &state, &stored)?))
+/// The column `approval_account`.
+pub(crate) fn read_account(cells: &mut Cells<'_>) -> Result<Option<[u8; 32]>, Fault> {
+    let account = cells.text_or_none()?.map(|text| digest(&text).ok_or(CorruptRow("approved account")));
+    Ok(account.transpose()?)
 }
 
 /// What [`write`] wrote.
@@ -98,7 +104,7 @@ pub(crate) fn parse(id: ApprovalId, state: &str, stored: &str) -> Result<Approva
     })
 }
 
-fn read_account(text: &str) -> Option<[u8; 32]> {
+fn digest(text: &str) -> Option<[u8; 32]> {
     let mut digest = [0; 32];
     if text.len() != 64 {
         return None;

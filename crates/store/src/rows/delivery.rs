@@ -27,30 +27,16 @@ pub(crate) use delivery_columns;
 pub(crate) fn read(cells: &mut Cells<'_>) -> Result<EventDelivery, Fault> {
     Ok(EventDelivery {
         event: out_event::read(cells)?,
-        endpoint: EndpointId::from_bytes(cells.id()?),
-        state: cells.word("state of a delivery", DeliveryState::parse)?,
-        since: cells.moment()?,
-        due: cells.moment_or_none()?,
-        tries: cells.count("number of tries")?,
-        last: read_last(cells)?,
+        endpoint: cells.get()?,
+        state: cells.get()?,
+        since: cells.get()?,
+        due: cells.get()?,
+        tries: cells.field("number of tries")?,
+        last: cells.get()?,
     })
 }
 
-fn read_last(cells: &mut Cells<'_>) -> Result<Option<LastTry>, Fault> {
-    let damaged = CorruptRow("latest attempt at a delivery");
-    let (at, status) = (cells.moment_or_none()?, cells.number_or_none()?);
-    let (took, note) = (cells.number_or_none()?, cells.text_or_none()?);
-    match (at, took, note) {
-        (Some(at), Some(took), Some(note)) => Ok(Some(LastTry {
-            at,
-            status: status.map(|status| u16::try_from(status).map_err(|_| damaged)).transpose()?,
-            took_millis: u32::try_from(took).map_err(|_| damaged)?,
-            note,
-        })),
-        (None, None, None) => Ok(None),
-        _ => Err(damaged.into()),
-    }
-}
+stored! { LastTry ?_ { at, status, took_millis, note } }
 
 /// When an attempted delivery is due again: never, once it is done with.
 pub(crate) fn due(attempted: &Attempted) -> Option<i64> {

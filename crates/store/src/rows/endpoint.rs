@@ -4,67 +4,43 @@ use serde::{Deserialize, Serialize};
 use tollgate_domain::{
     Timestamp,
     event::{EventFilter, EventKind},
-    id::{EndpointId, EnvironmentId},
 };
 use tollgate_engine::ports::{Endpoint, SealedSecret};
 
-use super::version;
 use crate::prelude::*;
 
-/// The columns that [`read`] takes, of event_endpoints as `p`.
-macro_rules! endpoint_columns {
-    () => {
-        "p.id, p.revision, p.url, p.description, p.filter, p.disabled, p.secrets, p.created_at, p.updated_at,
-         p.failures, p.rests_until"
-    };
-}
-
-pub(crate) use endpoint_columns;
-
-pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Endpoint, Fault> {
-    Ok(Endpoint {
-        id: EndpointId::from_bytes(cells.id()?),
-        revision: cells.count("revision")?,
-        url: cells.text()?,
-        description: cells.text_or_none()?,
-        filter: cells.word("filter of an endpoint", read_filter)?,
-        disabled: cells.text_or_none()?,
-        secrets: cells.word("secret of an endpoint", read_secrets)?,
-        created_at: cells.moment()?,
-        updated_at: cells.moment()?,
-        failures: cells.count("number of failures")?,
-        rests_until: cells.moment_or_none()?,
-    })
-}
-
-table! {
-    ENDPOINTS = "event_endpoints" ("");
-    fn row(environment: EnvironmentId, endpoint: &'a Endpoint) {
-        environment_id: Id = environment,
-        id: Id = endpoint.id,
-        revision: Number = version(endpoint.revision),
-        url: Text = &endpoint.url,
-        description: Text = &endpoint.description,
-        filter: Text = write_filter(&endpoint.filter),
-        disabled: Text = &endpoint.disabled,
-        secrets: Text = write_secrets(&endpoint.secrets),
-        created_at: Number = endpoint.created_at,
-        updated_at: Number = endpoint.updated_at,
-        failures: Number = endpoint.failures,
-        rests_until: Number = endpoint.rests_until,
+record! {
+    ENDPOINTS, endpoint_columns = "event_endpoints" as p of (environment_id: Id) "";
+    Endpoint ?_ {
+        id: Id = id,
+        revision: Number = revision,
+        url: Text = url,
+        description: Text = description,
+        filter: Text = filter,
+        disabled: Text = disabled,
+        secrets: Text = secrets,
+        created_at: Number = created_at,
+        updated_at: Number = updated_at,
+        failures: Number = failures,
+        rests_until: Number = rests_until,
     }
 }
 
+texts! {
+    EventFilter: write_filter, read_filter;
+    Vec<SealedSecret>: write_secrets, read_secrets;
+}
+
 /// An asterisk, or the names with a space before and behind each, so that a statement finds one by its text.
-pub(crate) fn write_filter(filter: &EventFilter) -> String {
+fn write_filter(filter: &EventFilter) -> String {
     match filter {
         EventFilter::All => EventFilter::EVERYTHING.to_owned(),
         EventFilter::Only(_) => format!(" {} ", filter.names().join(" ")),
     }
 }
 
-pub(crate) fn read_filter(stored: &str) -> Option<EventFilter> {
-    EventFilter::parse(stored.split_whitespace()).ok()
+fn read_filter(stored: &str) -> Result<EventFilter, CorruptRow> {
+    EventFilter::parse(stored.split_whitespace()).map_err(|_| CorruptRow("filter of an endpoint"))
 }
 
 #[derive(Serialize, Deserialize)]
@@ -74,7 +50,7 @@ struct StoredSecret {
     until: Option<i64>,
 }
 
-pub(crate) fn write_secrets(secrets: &[SealedSecret]) -> String {
+fn write_secrets(secrets: &[SealedSecret]) -> String {
     let stored: Vec<StoredSecret> = secrets
         .iter()
         .map(|secret| StoredSecret {
@@ -86,17 +62,16 @@ pub(crate) fn write_secrets(secrets: &[SealedSecret]) -> String {
     serde_json::to_string(&stored).unwrap_or_default()
 }
 
-fn read_secrets(stored: &str) -> Option<Vec<SealedSecret>> {
-    let stored: Vec<StoredSecret> = serde_json::from_str(stored).ok()?;
-    Some(
-        stored
-            .into_iter()
-            .map(|secret| SealedSecret {
-                sealed: secret.sealed,
-                until: secret.until.map(Timestamp::from_unix_millis),
-            })
-            .collect(),
-    )
+fn read_secrets(stored: &str) -> Result<Vec<SealedSecret>, CorruptRow> {
+    let stored: Vec<StoredSecret> =
+        serde_json::from_str(stored).map_err(|_| CorruptRow("secret of an endpoint"))?;
+    Ok(stored
+        .into_iter()
+        .map(|secret| SealedSecret {
+            sealed: secret.sealed,
+            until: secret.until.map(Timestamp::from_unix_millis),
+        })
+        .collect())
 }
 
 /// Whether this is what `wanted` asked for: a change whose answer was lost is made once.
@@ -120,10 +95,7 @@ impl Target {
     }
 }
 
-/// Reads the columns id and filter.
-pub(crate) fn read_target(cells: &mut Cells<'_>) -> Result<Target, Fault> {
-    Ok(Target { id: cells.id()?, filter: Some(cells.word("filter of an endpoint", read_filter)?) })
-}
+stored! { Target { id, filter } }
 
 /// The kinds that at least one of them wants.
 pub(crate) fn kinds_wanted(targets: &[Target]) -> Vec<EventKind> {
@@ -146,9 +118,9 @@ mod tests {
                 let found = (stored == "*" && kind.is_in_all()) || stored.contains(&in_filter(kind));
                 assert_eq!(found, filter.wants(kind), "{kind} in {stored}");
             }
-            assert_eq!(read_filter(&stored), Some(filter));
+            assert_eq!(read_filter(&stored), Ok(filter));
         }
-        assert_eq!(read_filter(" transaction.gone "), None);
+        assert!(read_filter(" transaction.gone ").is_err());
     }
 
     #[test]

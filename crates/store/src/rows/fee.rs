@@ -8,25 +8,26 @@ use tollgate_domain::{
 
 use crate::prelude::*;
 
-/// The way to both layers' fees; the fees themselves have columns.
-pub(crate) fn layers(fee: &FeeSnapshot) -> String {
-    serde_json::to_string(&Layers::of(fee)).unwrap_or_default()
-}
+/// The columns principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor and fee_layers, which is
+/// the way to both layers' fees.
+impl Stored for FeeSnapshot {
+    const WIDTH: usize = 6;
 
-/// Reads the columns principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor and
-/// fee_layers.
-pub(crate) fn read(cells: &mut Cells<'_>) -> Result<FeeSnapshot, Fault> {
-    let principal = cells.count("principal").map(Principal::new)?.ok_or(CorruptRow("principal"))?;
-    let (platform, organization) = (cells.amount()?, cells.amount()?);
-    let (fee, total_debit) = (cells.amount()?, cells.amount()?);
-    let layers: Layers = cells.word("fee", |text| serde_json::from_str(text).ok())?;
-    Ok(FeeSnapshot {
-        principal,
-        platform: layers.platform.into_fee(platform)?,
-        organization: layers.organization.into_fee(organization)?,
-        fee,
-        total_debit,
-    })
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        let (platform, organization) = (self.platform.fee, self.organization.fee);
+        let layers = serde_json::to_string(&Layers::of(self)).unwrap_or_default();
+        row.extend(row![..&self.principal, platform, organization, self.fee, self.total_debit, layers]);
+    }
+
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        let principal = cells.get()?;
+        let (platform, organization) = (cells.get()?, cells.get()?);
+        let (fee, total_debit) = (cells.get()?, cells.get()?);
+        let layers: Layers = cells.word("fee", |text| serde_json::from_str(text).ok())?;
+        let (platform, organization) =
+            (layers.platform.into_fee(platform)?, layers.organization.into_fee(organization)?);
+        Ok(Some(Self { principal, platform, organization, fee, total_debit }))
+    }
 }
 
 /// All the numbers of a payment as JSON, for records that are JSON anyway.
@@ -155,7 +156,7 @@ mod tests {
         };
         let entry = FeeEntry { platform: layer(Some(500)), organization: layer(None) };
         let fee = entry.assess(Principal::new(10_000).unwrap());
-        let text = layers(&fee);
+        let text = serde_json::to_string(&Layers::of(&fee)).unwrap();
         let expected = r#"{"organization":{"beforeBoundsMinor":320,"enabled":true,"fixedMinor":30,"percentBps":290,"percentPartMinor":290},"platform":{"beforeBoundsMinor":320,"bound":"minimum","enabled":true,"fixedMinor":30,"minimumMinor":500,"percentBps":290,"percentPartMinor":290}}"#;
         assert_eq!(text, expected);
         assert_eq!(StoredFee::of(&fee).read(), Ok(fee));

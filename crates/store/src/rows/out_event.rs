@@ -84,7 +84,7 @@ const ERASED: &str = "erased";
 pub(crate) const NO_STATE: &str = "an event about a transaction came with no transaction";
 
 /// What an event holds of the transaction it is about, as JSON; `Err` if there is none to hold.
-pub(crate) fn state_told(
+pub(crate) fn event_state_json(
     event: &NewEvent,
     state: Option<&TransactionState>,
 ) -> Result<Option<String>, &'static str> {
@@ -496,11 +496,11 @@ mod tests {
     fn only_a_preparation_is_told_of_without_a_transaction() {
         let event = |kind| NewEvent { id: EventId::from_bytes([1; 16]), kind, revision: 3, refund: None };
         let state = TransactionState::pending();
-        let prepared = state_told(&event(EventKind::PaymentPrepared), Some(&state)).unwrap().unwrap();
+        let prepared = event_state_json(&event(EventKind::PaymentPrepared), Some(&state)).unwrap().unwrap();
         assert_eq!((prepared.as_str(), erased_state(&prepared)), (r#"{"revision":3}"#, Ok(None)));
         let pending = event(EventKind::Transaction(Status::Pending));
-        assert_eq!(state_told(&pending, Some(&state)), Ok(Some(write_state(&state, 3, None))));
-        assert_eq!(state_told(&pending, None), Err(NO_STATE));
+        assert_eq!(event_state_json(&pending, Some(&state)), Ok(Some(write_state(&state, 3, None))));
+        assert_eq!(event_state_json(&pending, None), Err(NO_STATE));
     }
 
     #[test]

@@ -42,8 +42,18 @@ struct StoredTarget {
     channel: String,
 }
 
-/// `None` for an ordinary route.
-pub(crate) fn write(route: &RouteProgress) -> Option<String> {
+/// Nothing for an ordinary route.
+impl Stored for RouteProgress {
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        row.push(write(self).into());
+    }
+
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        read(cells).map(Some)
+    }
+}
+
+fn write(route: &RouteProgress) -> Option<String> {
     if route.is_empty() {
         return None;
     }
@@ -73,7 +83,7 @@ pub(crate) fn write(route: &RouteProgress) -> Option<String> {
     serde_json::to_string(&stored).ok()
 }
 
-pub(crate) fn read(cells: &mut Cells<'_>) -> Result<RouteProgress, Fault> {
+fn read(cells: &mut Cells<'_>) -> Result<RouteProgress, Fault> {
     const CORRUPT: CorruptRow = CorruptRow("route of a payment");
     let Some(stored) = cells.text_or_none()? else { return Ok(RouteProgress::default()) };
     let stored: StoredRoute = serde_json::from_str(&stored).map_err(|_| CORRUPT)?;

@@ -144,11 +144,11 @@ fn read_change(lines: Vec<Line>, at: Timestamp, request: Option<&String>) -> Res
 /// The lines of one row of the table: of its columns id, at, kind, request and detail.
 pub(crate) fn read_lines(cells: &mut Cells<'_>) -> Result<Vec<Entry>, Fault> {
     let row = Entry {
-        id: EntryId::from_bytes(cells.id()?),
-        at: cells.moment()?,
-        kind: cells.text()?,
-        request: cells.text_or_none()?,
-        detail: cells.text()?,
+        id: EntryId::from_bytes(cells.get()?),
+        at: cells.get()?,
+        kind: cells.get()?,
+        request: cells.get()?,
+        detail: cells.get()?,
     };
     if row.kind != SEVERAL {
         return Ok(vec![row]);

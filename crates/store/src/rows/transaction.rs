@@ -3,165 +3,135 @@
 use std::time::Duration;
 
 use tollgate_domain::{
-    Channel, Currency, PaymentMethod, ServiceReference, Timestamp,
-    id::{EnvironmentId, TransactionId},
+    PaymentMethod, ServiceReference, Timestamp,
+    id::TransactionId,
     transaction::{Dispute, Failure, Status, Transaction, TransactionState},
 };
 use tollgate_engine::ports::{CardTransaction, TransactionFilter};
 
-use super::{fee, hold, is_unstorable, until_before, up_to_before};
-use crate::prelude::*;
+use super::{is_unstorable, until_before, up_to_before};
+use crate::{
+    prelude::*,
+    table::{Column, columns},
+};
 
-/// The columns that [`read`] takes, of transactions as `t`; the last ones are [`state_columns`].
+/// The columns of a [`Transaction`] before those of [`CARD_TRANSACTIONS`], of transactions as `t`.
 macro_rules! transaction_columns {
     () => {
-        "t.environment_id, t.method, t.reference, t.provider, t.channel, t.currency, t.principal_minor,
-         t.platform_fee_minor, t.organization_fee_minor, t.fee_minor, t.total_debit_minor, t.fee_layers,
-         t.description, t.metadata,
-         coalesce(CASE t.method WHEN 'ach' THEN (
-             SELECT f.revision FROM transfers f WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id
-         ) ELSE (
-             SELECT p.revision FROM card_payments p WHERE p.environment_id = t.environment_id AND p.id = t.reference
-         ) END, 0) AS revision, t.id, t.created_at, t.updated_at, t.status, t.provider_reference,
-         t.failure_code, t.failure_message, t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason,
-         t.dispute_amount_minor, t.dispute_respond_by, t.hold"
+            "t.environment_id, t.method, t.reference, t.provider, t.channel, t.currency, t.principal_minor,
+             t.platform_fee_minor, t.organization_fee_minor, t.fee_minor, t.total_debit_minor, t.fee_layers,
+             t.description, t.metadata,
+             coalesce(CASE t.method WHEN 'ach' THEN (
+                 SELECT f.revision FROM transfers f WHERE f.environment_id = t.environment_id AND f.transaction_id = t.id
+             ) ELSE (
+                 SELECT p.revision FROM card_payments p WHERE p.environment_id = t.environment_id AND p.id = t.reference
+             ) END, 0) AS revision, "
     };
 }
 
-/// The columns that [`read_if_any`] takes, of transactions as `t`.
-macro_rules! state_columns {
-    () => {
-        "t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
-         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
-         t.dispute_respond_by, t.hold"
-    };
+pub(crate) use transaction_columns;
+
+stored! {
+    Transaction {
+        environment, reference, provider, channel, currency, fee, description, metadata, revision, id, created_at,
+        updated_at, state,
+    }
 }
 
-/// How many there are of them.
-pub(crate) const STATE_COLUMNS: usize = 14;
-
-/// Records a payment's transaction with the payment's own columns, or replaces the state of the one recorded. The payment is
-/// a row named `g`; the transaction's id, the moment and the values of its state are given as parameters.
-macro_rules! record_card {
-    ($from:literal, $id:literal, $created:literal, $at:literal, $state:literal) => {
-        concat!(
-            "INSERT INTO transactions (environment_id, id, method, reference, provider, channel, currency,
-                 principal_minor, platform_fee_minor, organization_fee_minor, fee_minor, total_debit_minor,
-                 fee_layers, description, metadata, created_at, updated_at, status, provider_reference,
-                 failure_code, failure_message, refunded_minor, dispute_id, dispute_status, dispute_reason,
-                 dispute_amount_minor, dispute_respond_by, hold)
-             SELECT g.environment_id, ",
-            $id,
-            ", 'web_card', g.id, g.provider, g.channel, g.currency, g.principal_minor, g.platform_fee_minor,
-                 g.organization_fee_minor, g.fee_minor, g.total_debit_minor, g.fee_layers, g.description, g.metadata, ",
-            $created,
-            ", ",
-            $at,
-            ", ",
-            $state,
-            " FROM ",
-            $from,
-            " ON CONFLICT (environment_id, method, reference) DO UPDATE SET updated_at = excluded.updated_at,
-                 status = excluded.status, provider_reference = excluded.provider_reference,
-                 failure_code = excluded.failure_code, failure_message = excluded.failure_message,
-                 refunded_minor = excluded.refunded_minor, dispute_id = excluded.dispute_id,
-                 dispute_status = excluded.dispute_status, dispute_reason = excluded.dispute_reason,
-                 dispute_amount_minor = excluded.dispute_amount_minor,
-                 dispute_respond_by = excluded.dispute_respond_by, hold = excluded.hold"
-        )
-    };
+// Recorded with the payment's own columns; of one that is recorded already, the state is replaced.
+record! {
+    CARD_TRANSACTIONS, card_transaction_columns = "transactions" as t
+        of (environment_id: Id, method: Text, reference: Id, provider: Text, channel: Text, currency: Text,
+            principal_minor: Number, platform_fee_minor: Number, organization_fee_minor: Number, fee_minor: Number,
+            total_debit_minor: Number, fee_layers: Text, description: Text, metadata: Text)
+        "ON CONFLICT (environment_id, method, reference) DO UPDATE SET updated_at = excluded.updated_at,
+             status = excluded.status, provider_reference = excluded.provider_reference,
+             failure_code = excluded.failure_code, failure_message = excluded.failure_message,
+             refunded_minor = excluded.refunded_minor, dispute_id = excluded.dispute_id,
+             dispute_status = excluded.dispute_status, dispute_reason = excluded.dispute_reason,
+             dispute_amount_minor = excluded.dispute_amount_minor, dispute_respond_by = excluded.dispute_respond_by,
+             hold = excluded.hold";
+    CardTransaction ?_ {
+        id: Id = id,
+        created_at: Number = created_at,
+        updated_at: Number = updated_at,
+        status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
+            dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
+            dispute_respond_by: Number, hold: Text = state,
+    }
 }
 
-pub(crate) use {record_card, state_columns, transaction_columns};
+/// The columns of a [`TransactionState`].
+pub(crate) const STATE: &[Column] = columns!(
+    status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
+    dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
+    dispute_respond_by: Number, hold: Text
+);
 
-/// The columns from `status` to `hold`, which only card payments have; all of them empty where there is no state.
-pub(crate) fn card_state_values(state: Option<&TransactionState>) -> Vec<Value<'_>> {
-    let mut values = state_values(state);
-    values.push(state.and_then(|state| state.hold.as_ref()).map(hold::write).into());
-    values
+/// What was withdrawn for a dispute is kept with the dispute alone.
+impl Stored for TransactionState {
+    const WIDTH: usize = 11;
+
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        let dispute = self.dispute.as_ref();
+        row.extend(row![
+            self.status,
+            &self.provider_reference,
+            ..&self.failure,
+            self.refunded,
+            dispute.map(|dispute| &dispute.id),
+            dispute.map(|dispute| &dispute.status),
+            dispute.and_then(|dispute| dispute.reason.as_ref()),
+            dispute.and_then(|dispute| dispute.amount),
+            dispute.and_then(|dispute| dispute.respond_by),
+            ..&self.hold
+        ]);
+    }
+
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        let (status, provider_reference, failure, refunded) =
+            (cells.get()?, cells.get()?, cells.get()?, cells.get()?);
+        let (id, status_of_dispute) = (cells.get()?, cells.get()?);
+        let (reason, amount, respond_by) = (cells.get()?, cells.get()?, cells.get()?);
+        let dispute = match (id, status_of_dispute) {
+            (Some(id), Some(status)) => {
+                Some(Dispute { id, status, reason, amount, respond_by, withdrawn: None })
+            }
+            (None, None) => None,
+            _ => return Err(CorruptRow("half of a dispute").into()),
+        };
+        Ok(Some(Self { status, provider_reference, failure, refunded, dispute, hold: cells.get()? }))
+    }
 }
 
-/// The columns from `status` to `dispute_respond_by`; all of them empty where there is no state. What was withdrawn for a
-/// dispute is kept with the dispute alone.
-pub(crate) fn state_values(state: Option<&TransactionState>) -> Vec<Value<'_>> {
-    let Some(state) = state else { return vec![Value::Null; 10] };
-    let (failure, dispute) = (state.failure.as_ref(), state.dispute.as_ref());
-    row![
-        state.status.as_str(),
-        &state.provider_reference,
-        failure.map(|failure| &failure.code),
-        failure.map(|failure| &failure.message),
-        state.refunded,
-        dispute.map(|dispute| &dispute.id),
-        dispute.map(|dispute| &dispute.status),
-        dispute.and_then(|dispute| dispute.reason.as_ref()),
-        dispute.and_then(|dispute| dispute.amount),
-        dispute.and_then(|dispute| dispute.respond_by)
-    ]
+impl Stored for Failure {
+    const WIDTH: usize = 2;
+
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        row.extend(row![&self.code, &self.message]);
+    }
+
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        match (cells.get()?, cells.get()?) {
+            (Some(code), Some(message)) => Ok(Some(Self { code, message })),
+            (None, None) => Ok(None),
+            _ => Err(CorruptRow("half of a failure").into()),
+        }
+    }
 }
 
-pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transaction, Fault> {
-    let environment = EnvironmentId::from_bytes(cells.id()?);
-    let method = cells.word("payment method", PaymentMethod::parse)?;
-    let reference = ServiceReference::from_bytes(method, cells.id()?);
-    let provider = cells.text()?;
-    let channel = cells.word("channel", Channel::parse)?;
-    let currency = cells.word("currency", Currency::parse)?;
-    let fee = fee::read(cells)?;
-    let (description, metadata) = (cells.text_or_none()?, cells.text()?);
-    let revision = cells.count("revision")?;
-    let CardTransaction { id, state, created_at, updated_at } =
-        read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;
-    Ok(Transaction {
-        environment,
-        id,
-        revision,
-        reference,
-        provider,
-        channel,
-        currency,
-        fee,
-        description,
-        metadata,
-        state,
-        created_at,
-        updated_at,
-    })
-}
+/// The columns method and reference.
+impl Stored for ServiceReference {
+    const WIDTH: usize = 2;
 
-/// A payment's transaction, from columns that are all empty where it has none.
-pub(crate) fn read_if_any(cells: &mut Cells<'_>) -> Result<Option<CardTransaction>, Fault> {
-    let Some(id) = cells.id_or_none()? else {
-        cells.skip(STATE_COLUMNS - 1);
-        return Ok(None);
-    };
-    Ok(Some(CardTransaction {
-        id: TransactionId::from_bytes(id),
-        created_at: cells.moment()?,
-        updated_at: cells.moment()?,
-        state: read_state(cells)?,
-    }))
-}
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        row.extend(row![self.method(), *self]);
+    }
 
-fn read_state(cells: &mut Cells<'_>) -> Result<TransactionState, Fault> {
-    let status = cells.word("status", Status::parse)?;
-    let provider_reference = cells.text_or_none()?;
-    let failure = match (cells.text_or_none()?, cells.text_or_none()?) {
-        (Some(code), Some(message)) => Some(Failure { code, message }),
-        (None, None) => None,
-        _ => return Err(CorruptRow("half of a failure").into()),
-    };
-    let refunded = cells.amount()?;
-    let (id, status_of_dispute) = (cells.text_or_none()?, cells.text_or_none()?);
-    let (reason, amount) = (cells.text_or_none()?, cells.amount_or_none()?);
-    let respond_by = cells.moment_or_none()?;
-    let dispute = match (id, status_of_dispute) {
-        (Some(id), Some(status)) => Some(Dispute { id, status, reason, amount, respond_by, withdrawn: None }),
-        (None, None) => None,
-        _ => return Err(CorruptRow("half of a dispute").into()),
-    };
-    let hold = cells.text_or_none()?.map(|stored| hold::read(&stored)).transpose()?;
-    Ok(TransactionState { status, provider_reference, failure, refunded, dispute, hold })
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        let (method, id): (Option<PaymentMethod>, Option<[u8; 16]>) = (cells.get()?, cells.get()?);
+        Ok(method.zip(id).map(|(method, id)| Self::from_bytes(method, id)))
+    }
 }
 
 /// The kinds of transactions that a filter lets through, `None` for all of them. There are few, and each is a list of its

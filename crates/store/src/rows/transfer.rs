@@ -1,22 +1,20 @@
 //! Bank transfers and what they post.
 
 use tollgate_domain::{
-    Channel, Currency, Minor, PaymentMethod,
-    ach::{BankAccountType, RecipientKind, TransferOrder, TransferPurpose, TransferRail},
-    id::{EnvironmentId, PostingId, TransferId},
+    Minor, PaymentMethod,
+    ach::TransferOrder,
+    event::EventKind,
+    id::{EventId, PostingId, TransferId},
     ledger::{self, Account},
     transaction::{Status, TransactionState},
 };
-use tollgate_engine::ports::{CardTransaction, NewTransfer, Transfer, TransferProgress};
+use tollgate_engine::ports::{NewEvent, NewTransfer, Transfer, TransferProgress};
 
-use super::{
-    account, approval, fee,
-    payment::{matched, read_matched},
-    route,
-    transaction::read_if_any,
-    version,
+use super::{approval, version};
+use crate::{
+    prelude::*,
+    table::{Column, columns},
 };
-use crate::prelude::*;
 
 /// Whom the postings of transfers name as the one who asked.
 pub(crate) const ACTOR: &str = "transfer";
@@ -24,42 +22,53 @@ pub(crate) const ACTOR: &str = "transfer";
 /// The columns that [`read`] takes, of transfers as `f` and transactions as `t`.
 macro_rules! transfer_columns {
     () => {
-        "f.revision, t.environment_id, t.reference, t.provider, f.adapter, t.channel, f.matched, f.config_version,
-         t.currency, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.fee_minor,
+        "f.revision, t.id, t.updated_at, t.environment_id, t.reference, t.provider, f.adapter, t.channel, f.matched,
+         f.config_version, t.currency, t.principal_minor, t.platform_fee_minor, t.organization_fee_minor, t.fee_minor,
          t.total_debit_minor, t.fee_layers, f.external_customer_id, f.customer_name, f.customer_email, f.bank_name,
          f.account_name, f.account_type, f.last_four, t.description, t.metadata, f.remittance, f.recipient_kind,
          f.purpose, f.statement_descriptor, f.rail, f.request, t.created_at, f.account, f.route, f.fingerprints,
          f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting, f.cancel_requested_at,
-         f.approval_id, f.approval_state, f.approval, f.approval_account,
-         t.id, t.created_at, t.updated_at, t.status, t.provider_reference, t.failure_code, t.failure_message,
-         t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason, t.dispute_amount_minor,
-         t.dispute_respond_by, t.hold"
+         f.approval_id, f.approval_state, f.approval, t.status, t.provider_reference, t.failure_code,
+         t.failure_message, t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason,
+         t.dispute_amount_minor, t.dispute_respond_by, t.hold, f.approval_account"
     };
 }
 
 pub(crate) use transfer_columns;
+
+stored! {
+    Transfer { revision, transaction, updated_at, order, fingerprints, progress, state }
+    TransferOrder {
+        environment, id, provider, adapter, channel, matched, config_version, currency, fee, external_customer_id,
+        customer_name, customer_email, bank_name, account_name, account_type, last_four, description, metadata,
+        remittance, recipient_kind, purpose, statement_descriptor, rail, request, created_at, account, route,
+    }
+    TransferProgress { sealed_account, expected_on, corrections, due, tries, waiting, cancel_requested_at, approval }
+}
+
+/// What changes of a transfer.
+pub(crate) const PROGRESS: &[Column] = columns!(
+    sealed_account: Text, expected_on: Text, corrections: Text, due_at: Number, tries: Number, waiting: Text,
+    cancel_requested_at: Number, approval_id: Text, approval_state: Text, approval: Text
+);
 
 table! {
     TRANSACTIONS = "transactions" ("");
     fn transaction_row(new: &'a NewTransfer) {
         environment_id: Id = new.order.environment,
         id: Id = new.transaction,
-        method: Text = PaymentMethod::Ach.as_str(),
+        method: Text = PaymentMethod::Ach,
         reference: Id = new.order.id,
         provider: Text = &new.order.provider,
-        channel: Text = new.order.channel.as_str(),
+        channel: Text = new.order.channel,
         currency: Text = new.order.currency.code(),
-        principal_minor: Number = Minor::from(new.order.fee.principal),
-        platform_fee_minor: Number = new.order.fee.platform.fee,
-        organization_fee_minor: Number = new.order.fee.organization.fee,
-        fee_minor: Number = new.order.fee.fee,
-        total_debit_minor: Number = new.order.fee.total_debit,
-        fee_layers: Text = fee::layers(&new.order.fee),
+        principal_minor: Number | platform_fee_minor: Number | organization_fee_minor: Number | fee_minor: Number
+            | total_debit_minor: Number | fee_layers: Text => &new.order.fee,
         description: Text = &new.order.description,
         metadata: Text = &new.order.metadata,
         created_at: Number = new.order.created_at,
         updated_at: Number = new.order.created_at,
-        status: Text = Status::Pending.as_str(),
+        status: Text = Status::Pending,
         refunded_minor: Number = Minor::ZERO,
     }
 }
@@ -71,100 +80,37 @@ table! {
         transaction_id: Id = new.transaction,
         reference: Text = new.order.id.to_string(),
         adapter: Text = &new.order.adapter,
-        matched: Text = new.order.matched.as_ref().map(matched),
+        matched: Text => &new.order.matched,
         config_version: Number = version(new.order.config_version),
         external_customer_id: Text = &new.order.external_customer_id,
         customer_name: Text = &new.order.customer_name,
         customer_email: Text = &new.order.customer_email,
         bank_name: Text = &new.order.bank_name,
         account_name: Text = &new.order.account_name,
-        account_type: Text = new.order.account_type.as_str(),
+        account_type: Text = new.order.account_type,
         last_four: Text = &new.order.last_four,
         remittance: Text = &new.order.remittance,
-        recipient_kind: Text = new.order.recipient_kind.as_str(),
-        purpose: Text = new.order.purpose.map(TransferPurpose::as_str),
+        recipient_kind: Text = new.order.recipient_kind,
+        purpose: Text = new.order.purpose,
         statement_descriptor: Text = &new.order.statement_descriptor,
-        rail: Text = new.order.rail.map(TransferRail::as_str),
+        rail: Text = new.order.rail,
         request: Text = &new.order.request,
         fingerprints: Text = &new.fingerprints,
-        sealed_account: Text = &new.progress.sealed_account,
-        expected_on: Text = &new.progress.expected_on,
-        corrections: Text = &new.progress.corrections,
-        due_at: Number = new.progress.due,
-        tries: Number = new.progress.tries,
-        waiting: Text = &new.progress.waiting,
-        cancel_requested_at: Number = new.progress.cancel_requested_at,
-        approval_id: Text = new.progress.approval.as_ref().map(|it| it.id.to_string()),
-        approval_state: Text = new.progress.approval.as_ref().map(|it| it.state.as_str()),
-        approval: Text = new.progress.approval.as_ref().and_then(approval::write),
+        sealed_account: Text | expected_on: Text | corrections: Text | due_at: Number | tries: Number | waiting: Text
+            | cancel_requested_at: Number | approval_id: Text | approval_state: Text | approval: Text => &new.progress,
         approval_account: Text = new.progress.approval.as_ref().and_then(|it| it.account.as_ref()).map(approval::account),
-        account: Text = new.order.account.as_ref().map(account::write),
-        route: Text = route::write(&new.order.route),
+        account: Text => &new.order.account,
+        route: Text => &new.order.route,
         revision: Number = 0_u32,
     }
 }
 
-/// The columns from `sealed_account` to `approval`.
-pub(crate) fn progress_values(progress: &TransferProgress) -> Vec<Value<'_>> {
-    row![
-        &progress.sealed_account,
-        &progress.expected_on,
-        &progress.corrections,
-        progress.due,
-        progress.tries,
-        &progress.waiting,
-        progress.cancel_requested_at,
-        progress.approval.as_ref().map(|it| it.id.to_string()),
-        progress.approval.as_ref().map(|it| it.state.as_str()),
-        progress.approval.as_ref().and_then(approval::write)
-    ]
-}
-
 pub(crate) fn read(cells: &mut Cells<'_>) -> Result<Transfer, Fault> {
-    let revision = cells.count("revision")?;
-    let order = TransferOrder {
-        environment: EnvironmentId::from_bytes(cells.id()?),
-        id: TransferId::from_bytes(cells.id()?),
-        provider: cells.text()?,
-        adapter: cells.text()?,
-        channel: cells.word("channel", Channel::parse)?,
-        matched: cells.text_or_none()?.map(|stored| read_matched(&stored)).transpose()?,
-        config_version: cells.count("version of a configuration")?,
-        currency: cells.word("currency", Currency::parse)?,
-        fee: fee::read(cells)?,
-        external_customer_id: cells.text()?,
-        customer_name: cells.text()?,
-        customer_email: cells.text()?,
-        bank_name: cells.text()?,
-        account_name: cells.text()?,
-        account_type: cells.word("type of account", BankAccountType::parse)?,
-        last_four: cells.text()?,
-        description: cells.text_or_none()?,
-        metadata: cells.text()?,
-        remittance: cells.text_or_none()?,
-        recipient_kind: cells.word("kind of recipient", RecipientKind::parse)?,
-        purpose: cells.word_or_none("purpose of a transfer", TransferPurpose::parse)?,
-        statement_descriptor: cells.text_or_none()?,
-        rail: cells.word_or_none("rail of a transfer", TransferRail::parse)?,
-        request: cells.text()?,
-        created_at: cells.moment()?,
-        account: account::read_or_none(cells)?,
-        route: route::read(cells)?,
-    };
-    let fingerprints = cells.text()?;
-    let progress = TransferProgress {
-        sealed_account: cells.text_or_none()?,
-        expected_on: cells.text_or_none()?,
-        corrections: cells.text()?,
-        due: cells.moment_or_none()?,
-        tries: cells.count("number of tries")?,
-        waiting: cells.text_or_none()?,
-        cancel_requested_at: cells.moment_or_none()?,
-        approval: approval::read_with_account(cells)?,
-    };
-    let CardTransaction { id, state, updated_at, .. } =
-        read_if_any(cells)?.ok_or(CorruptRow("transaction without an id"))?;
-    Ok(Transfer { revision, transaction: id, order, fingerprints, progress, state, updated_at })
+    let mut transfer: Transfer = cells.get()?;
+    if let Some(approval) = &mut transfer.progress.approval {
+        approval.account = approval::read_account(cells)?;
+    }
+    Ok(transfer)
 }
 
 /// A transfer as it is right after its reservation.
@@ -178,6 +124,12 @@ pub(crate) fn begun(new: &NewTransfer) -> Transfer {
         progress: new.progress.clone(),
         state: TransactionState::pending(),
     }
+}
+
+/// The event that a transfer is pending, with its state at that time.
+pub(crate) fn pending_event(id: EventId) -> (NewEvent, TransactionState) {
+    let state = TransactionState::pending();
+    (NewEvent { id, kind: EventKind::Transaction(state.status), revision: 0, refund: None }, state)
 }
 
 /// What the two postings of a reservation that was taken back are called: the reference itself may be reserved again.

@@ -37,7 +37,7 @@ pub(super) async fn diagnose(
     let path = s.path().map(Path::new);
     // A folder that takes no file says nothing about the disk.
     let sync_micros = path.and_then(|path| sync_micros(path).ok()).unwrap_or_default();
-    let journal_mode = s.query_one("PRAGMA journal_mode", &[], |cells| cells.text()).await?;
+    let journal_mode = s.query_one("PRAGMA journal_mode", &[], read).await?;
     Ok(Diagnosis {
         software: format!("SQLite {}", rusqlite::version()),
         schema_version: schema_version(s).await?,

@@ -96,8 +96,8 @@ impl ServedFile {
 
     /// Whether the file system has so little room left that it is worth trying out. Unknown is no.
     pub(super) fn has_little_room(&self) -> bool {
-        let found = rustix::fs::statvfs(&self.path);
-        found.is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) < LITTLE_ROOM_BYTES)
+        let stats = rustix::fs::statvfs(&self.path);
+        stats.is_ok_and(|stats| stats.f_bavail.saturating_mul(stats.f_frsize) < LITTLE_ROOM_BYTES)
     }
 
     /// A connection that writes. It never creates the file: one that vanished must not come back empty.

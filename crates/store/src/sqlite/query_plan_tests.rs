@@ -18,9 +18,9 @@ use crate::{
     rows::out_event::Slice,
     session::Dialect,
     units::{
-        audit_log, circuit_events, deliveries, diagnosis, digest, endpoints, erasure, events, exceptions,
-        funds, health, out_events, payments, proposals, records, refund_approvals, request_log, resend,
-        statement::Scope, timeline, transactions, transfers,
+        audit_log, circuit_events, claims, deliveries, diagnosis, digest, endpoints, erasure, events,
+        exceptions, funds, health, out_events, payments, proposals, records, refund_approvals, request_log,
+        resend, statement::Scope, timeline, transactions, transfer_approvals, transfers,
     },
 };
 
@@ -88,6 +88,19 @@ fn assert_indexed(rows: &[(&str, &str, &str)]) {
     }
 }
 
+/// Its parts follow one another: with a join of them all, thirty each of refunds and disputes would be 900 rows.
+#[test]
+fn a_payment_is_read_part_by_part() {
+    let connection = Connection::open_in_memory().unwrap();
+    migrate::migrate(&connection).unwrap();
+    let plan = plan(&connection, &payments::find_sql(Dialect::Sqlite));
+    assert_eq!((plan.matches("UNION ALL").count(), plan.matches("LEFT-JOIN").count()), (4, 1), "{plan}");
+    for part in ["a", "d", "h", "r"] {
+        let look_up = format!("SEARCH {part} USING PRIMARY KEY (environment_id=? AND payment_id=?)");
+        assert!(plan.contains(&look_up), "{part}: {plan}");
+    }
+}
+
 #[test]
 fn every_list_and_claim_has_its_index() {
     let of = |preparation, waiting| payments::list_sql(PaymentFilter { preparation, waiting });
@@ -103,10 +116,10 @@ fn every_list_and_claim_has_its_index() {
     let sent = |state| deliveries::list_sql(DeliveryQuery { state, ..DeliveryQuery::default() });
     let (delivered, parked) = (Some(DeliveryState::Delivered), Some(DeliveryState::Parked));
     assert_indexed(&[
-        (payments::DUE.any, "card_payments_due", "due_at<?"),
-        (payments::DUE.due, "card_payments_due", "due_at<?"),
-        (payments::FOLLOW_UPS.any, "card_payments_follow_ups", "follow_up_at<?"),
-        (payments::FOLLOW_UPS.due, "card_payments_follow_ups", "follow_up_at<?"),
+        (claims::PAYMENTS.any, "card_payments_due", "due_at<?"),
+        (claims::PAYMENTS.due, "card_payments_due", "due_at<?"),
+        (claims::FOLLOW_UPS.any, "card_payments_follow_ups", "follow_up_at<?"),
+        (claims::FOLLOW_UPS.due, "card_payments_follow_ups", "follow_up_at<?"),
         (&of(None, false), "sqlite_autoindex_card_payments_1", "environment_id=? AND id<?"),
         (&of(Some(Preparation::Prepared), false), "sqlite_autoindex_card_payments_1", "id<?"),
         (&of(Some(Preparation::Expired), false), "card_payments_by_preparation", "preparation=? AND id<?"),
@@ -118,8 +131,8 @@ fn every_list_and_claim_has_its_index() {
         (transfers::FIND, "sqlite_autoindex_transfers_1", "environment_id=? AND transaction_id=?"),
         (transfers::OF_OBJECT, "transactions_by_object", "environment_id=? AND provider_reference=?"),
         (transfers::WAITING, "transfers_waiting", "environment_id=? AND transaction_id<?"),
-        (transfers::ANY_DUE, "transfers_due", "due_at<?"),
-        (transfers::DUE, "transfers_due", "due_at<?"),
+        (claims::TRANSFERS.any, "transfers_due", "due_at<?"),
+        (claims::TRANSFERS.due, "transfers_due", "due_at<?"),
         (events::ANY_DUE, "provider_events_due", "due_at<?"),
         (events::DUE, "provider_events_due", "due_at<?"),
         (events::LIST, "provider_events_by_state", "environment_id=? AND state=? AND received_at<?"),
@@ -212,32 +225,40 @@ fn search_and_reports_have_their_indexes() {
         (records::ACTIVITY, "PRIMARY KEY", "environment_id=? AND hour>? AND hour<?"),
         (records::PAST_CARDS, "sqlite_autoindex_card_payments_1", "environment_id=?"),
         (records::PAST_TRANSFERS, "sqlite_autoindex_transfers_1", "environment_id=?"),
-        (health::ATTENTION, "card_payments_waiting", "environment_id=?"),
-        (health::ATTENTION, "transfers_waiting", "environment_id=?"),
-        (health::ATTENTION, "reconciliation_exceptions_open", "environment_id=?"),
-        (health::ATTENTION, "event_deliveries_by_state", "environment_id=? AND endpoint_id=? AND state=?"),
-        (health::ATTENTION, "provider_events_by_state", "environment_id=? AND state=?"),
-        (health::ATTENTION, "disputes_open", "environment_id=?"),
-        (health::ATTENTION, "transfers_to_approve", "environment_id=?"),
-        (health::ATTENTION, "config_proposals_open", "environment_id=?"),
-        (health::ATTENTION, "refunds_to_approve", "environment_id=?"),
-        (health::ATTENTION, "fund_requests_open", "environment_id=?"),
+        (&health::ATTENTION, "card_payments_waiting", "environment_id=?"),
+        (&health::ATTENTION, "transfers_waiting", "environment_id=?"),
+        (&health::ATTENTION, "reconciliation_exceptions_open", "environment_id=?"),
+        (&health::ATTENTION, "event_deliveries_by_state", "environment_id=? AND endpoint_id=? AND state=?"),
+        (&health::ATTENTION, "provider_events_by_state", "environment_id=? AND state=?"),
+        (&health::ATTENTION, "disputes_open", "environment_id=?"),
+        (&health::ATTENTION, "transfers_to_approve", "environment_id=?"),
+        (&health::ATTENTION, "config_proposals_open", "environment_id=?"),
+        (&health::ATTENTION, "refunds_to_approve", "environment_id=?"),
+        (&health::ATTENTION, "fund_requests_open", "environment_id=?"),
         (health::WALLETS, "PRIMARY KEY", "environment_id=?"),
         (health::SPENT, "PRIMARY KEY", "environment_id=? AND hour>? AND hour<?"),
         (diagnosis::BACKLOG, "card_payments_due", "due_at<?"),
         (diagnosis::BACKLOG, "transfers_due", "due_at<?"),
         (diagnosis::BACKLOG, "provider_events_due", "due_at<?"),
         (diagnosis::BACKLOG, "undigested_events", "event_id<?"),
-        (proposals::LIST, "sqlite_autoindex_config_proposals_1", "environment_id=? AND id<?"),
-        (proposals::LIST_OPEN, "config_proposals_open", "environment_id=? AND id<?"),
-        (funds::LIST, "sqlite_autoindex_fund_requests_1", "environment_id=? AND id<?"),
-        (funds::LIST_OPEN, "fund_requests_open", "environment_id=? AND id<?"),
-        (refund_approvals::ALL, "refunds_approvals", "environment_id=? AND approval_id>? AND approval_id<?"),
-        (refund_approvals::OPEN, "refunds_to_approve", "environment_id=? AND approval_id<?"),
-        (transfers::APPROVALS, "transfers_approvals", "environment_id=? AND approval_id>? AND approval_id<?"),
-        (transfers::TO_APPROVE, "transfers_to_approve", "environment_id=? AND approval_id<?"),
+        (&proposals::LIST, "sqlite_autoindex_config_proposals_1", "environment_id=? AND id<?"),
+        (&proposals::LIST_OPEN, "config_proposals_open", "environment_id=? AND id<?"),
+        (&funds::LIST, "sqlite_autoindex_fund_requests_1", "environment_id=? AND id<?"),
+        (&funds::LIST_OPEN, "fund_requests_open", "environment_id=? AND id<?"),
         (
-            transfers::APPROVED_ACCOUNT,
+            &refund_approvals::LIST,
+            "refunds_approvals",
+            "environment_id=? AND approval_id>? AND approval_id<?",
+        ),
+        (&refund_approvals::LIST_OPEN, "refunds_to_approve", "environment_id=? AND approval_id<?"),
+        (
+            &transfer_approvals::LIST,
+            "transfers_approvals",
+            "environment_id=? AND approval_id>? AND approval_id<?",
+        ),
+        (&transfer_approvals::LIST_OPEN, "transfers_to_approve", "environment_id=? AND approval_id<?"),
+        (
+            transfer_approvals::APPROVED_ACCOUNT,
             "transfers_approved_accounts",
             "environment_id=? AND approval_account=?",
         ),

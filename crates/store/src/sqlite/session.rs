@@ -6,6 +6,12 @@ use std::{
 };
 
 use rusqlite::{Connection, Statement};
+use tollgate_domain::{
+    Timestamp,
+    card::CardOrder,
+    id::{EnvironmentId, PaymentId},
+};
+use tollgate_engine::ports::{Changed, ClaimedDelivery, Entry, Inserted, NewEvent, PaymentChange, Progress};
 
 use crate::{
     cells::Cells,
@@ -13,6 +19,7 @@ use crate::{
     session::{Dialect, Session},
     table::Table,
     unit::{Answer, Effect, Run},
+    units::{deliveries, payment_change, payments},
     value::Value,
 };
 
@@ -40,11 +47,11 @@ impl Session for SqliteSession {
         let mut statement = self.0.prepare_cached(sql)?;
         bind(&mut statement, values)?;
         let mut rows = statement.raw_query();
-        let mut found = Vec::new();
+        let mut read_rows = Vec::new();
         while let Some(row) = rows.next()? {
-            found.push(read(&mut Cells::of_sqlite(row))?);
+            read_rows.push(read(&mut Cells::of_sqlite(row))?);
         }
-        Ok(found)
+        Ok(read_rows)
     }
 
     async fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, Fault> {
@@ -67,6 +74,35 @@ impl Session for SqliteSession {
 
     async fn insert(&mut self, table: &Table, rows: Vec<Vec<Value<'_>>>) -> Result<(), Fault> {
         self.execute_each(table.insert_one(), &rows).await
+    }
+
+    async fn insert_payment(
+        &mut self,
+        order: &CardOrder,
+        progress: &Progress,
+        entries: &[Entry],
+        new_events: &[NewEvent],
+    ) -> Result<Effect<Inserted>, Fault> {
+        payments::insert_in_steps(self, order, progress, entries, new_events).await
+    }
+
+    async fn change_payment(
+        &mut self,
+        environment: EnvironmentId,
+        id: PaymentId,
+        change: &PaymentChange,
+    ) -> Result<Effect<Changed>, Fault> {
+        payment_change::change_in_steps(self, environment, id, change).await
+    }
+
+    async fn claim_deliveries(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        each: u32,
+        limit: u32,
+    ) -> Result<Effect<Vec<ClaimedDelivery>>, Fault> {
+        deliveries::claim_in_steps(self, now, until, each, limit).await
     }
 }
 

@@ -17,12 +17,15 @@ use tollgate_engine::ports::{
 
 use super::{SqlStore, port};
 use crate::{
+    record::Stored,
     session::{Driver, Mode, run},
     unit::Running,
     units::{
-        accounts, events, exceptions, payment_change, payments, refund_approvals, reroute, timeline,
-        transactions,
+        accounts,
+        claims::{self, Claim},
+        events, exceptions, payment_change, payments, refund_approvals, reroute, timeline, transactions,
     },
+    value::Id,
 };
 
 port! {
@@ -115,7 +118,7 @@ port! {
             until: Timestamp,
             limit: u32,
         ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
-            claim(&*self.driver, payments::DUE, now, until, limit).await
+            claim(&*self.driver, claims::PAYMENTS, now, until, limit).await
         }
 
         async fn claim_follow_ups(
@@ -124,7 +127,7 @@ port! {
             until: Timestamp,
             limit: u32,
         ) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
-            claim(&*self.driver, payments::FOLLOW_UPS, now, until, limit).await
+            claim(&*self.driver, claims::FOLLOW_UPS, now, until, limit).await
         }
 
         async fn claim_provider_events(
@@ -155,15 +158,16 @@ port! {
     }
 }
 
-async fn claim<D: Driver>(
+/// Asks first whether anything is due.
+pub(super) async fn claim<D: Driver, T: Id + Stored + Ord + Send + Sync + 'static>(
     driver: &D,
-    claim: payments::Claim,
+    claim: Claim,
     now: Timestamp,
     until: Timestamp,
     limit: u32,
-) -> Result<Vec<(EnvironmentId, PaymentId)>, StoreError> {
-    if !run!(driver, Read, payments::is_any_due(claim, now)).await? {
+) -> Result<Vec<(EnvironmentId, T)>, StoreError> {
+    if !run!(driver, Read, claims::is_any_due(claim, now)).await? {
         return Ok(Vec::new());
     }
-    run!(driver, Write, payments::claim(claim, now, until, limit)).await
+    run!(driver, Write, claims::claim(claim, now, until, limit)).await
 }

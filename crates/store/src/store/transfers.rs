@@ -10,10 +10,12 @@ use tollgate_engine::ports::{
     StoreError, Transfer, TransferChange, TransferStore,
 };
 
-use super::{SqlStore, port};
+use super::{SqlStore, payments::claim, port};
 use crate::{
     session::{Driver, run},
-    units::{audit, audit::checkpoint, customer_tokens, transfer_change, transfers},
+    units::{
+        audit, audit::checkpoint, claims, customer_tokens, transfer_approvals, transfer_change, transfers,
+    },
 };
 
 port! {
@@ -28,9 +30,9 @@ port! {
         Read transfers::waiting => waiting_transfers(
             environment: EnvironmentId, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transfer>;
-        Read transfers::approvals => approvals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<Transfer>;
-        Read transfers::approval => approval(environment: EnvironmentId, id: ApprovalId) -> Option<Transfer>;
-        Read transfers::is_approved_account => is_approved_account(
+        Read transfer_approvals::list => approvals(environment: EnvironmentId, query: ApprovalQuery) -> Vec<Transfer>;
+        Read transfer_approvals::find => approval(environment: EnvironmentId, id: ApprovalId) -> Option<Transfer>;
+        Read transfer_approvals::is_approved_account => is_approved_account(
             environment: EnvironmentId, account: &[u8; 32]
         ) -> bool;
         Write customer_tokens::keep => keep_customer_token(environment: EnvironmentId, new: &KeyedToken) -> Option<KeyedToken>;
@@ -71,10 +73,7 @@ port! {
             until: Timestamp,
             limit: u32,
         ) -> Result<Vec<(EnvironmentId, TransferId)>, StoreError> {
-            if !run!(self.driver, Read, transfers::is_any_due(now)).await? {
-                return Ok(Vec::new());
-            }
-            run!(self.driver, Write, transfers::claim(now, until, limit)).await
+            claim(&*self.driver, claims::TRANSFERS, now, until, limit).await
         }
     }
 }

@@ -24,12 +24,11 @@ pub(crate) async fn set<S: Session>(
                  SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)"
         }
     };
-    let account = rows::account::write(account);
-    if s.execute(owner, values![environment, reference, &account, entry.at]).await? == 0 {
+    if s.execute(owner, &row![environment, reference, ..account, entry.at]).await? == 0 {
         return Ok(Effect::Nothing(false));
     }
     let sql = "UPDATE card_attempts SET account = $3 WHERE environment_id = $1 AND payment_id = $2";
-    s.execute(sql, values![environment, reference, &account]).await?;
+    s.execute(sql, &row![environment, reference, ..account]).await?;
     timeline::add(s, environment, reference, std::slice::from_ref(entry)).await?;
     Ok(Effect::Written(true))
 }

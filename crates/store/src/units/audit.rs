@@ -60,7 +60,7 @@ struct AccountState {
 
 pub(crate) async fn verify<S: Session>(s: &mut S, scope: AuditScope) -> Result<Verified, Fault> {
     let position = checkpoint::position(s).await?;
-    let known = checkpoint::read(s, &position).await?;
+    let known = checkpoint::last(s, &position).await?;
     let is_full = scope == AuditScope::Everything || known.is_none();
     let mut audit = Audit::default();
     let recent = match &known {
@@ -76,11 +76,7 @@ pub(crate) async fn verify<S: Session>(s: &mut S, scope: AuditScope) -> Result<V
         for check in WALLETS.iter().chain(&WHOLE).chain(&CARDS) {
             find(s, check, &Given::Everything, &mut audit.findings).await?;
         }
-        (audit.postings, audit.transfers, audit.card_postings) = s
-            .query_one(COUNT, values![], |cells| {
-                Ok((cells.count("count")?, cells.count("count")?, cells.count("count")?))
-            })
-            .await?;
+        (audit.postings, audit.transfers, audit.card_postings) = s.query_one(COUNT, values![], read).await?;
         for (environment, month) in statement::differences(s).await? {
             let problem = format!(
                 "The statement of {month} is not the sum of the postings of that month. Delete the row of \
@@ -107,7 +103,7 @@ pub(crate) async fn verify<S: Session>(s: &mut S, scope: AuditScope) -> Result<V
         None => BTreeMap::new(),
     };
     audit.findings.truncate(MAX_FINDINGS);
-    let earlier = known.as_ref().filter(|_| !is_full).map(|known| known.told.clone());
+    let earlier = known.as_ref().filter(|_| !is_full).map(|known| known.checkpoint.clone());
     let next = audit.findings.is_empty().then(|| NextCheckpoint {
         base: known.filter(|_| !is_full).map(|known| known.position),
         position,

@@ -5,7 +5,7 @@ use tollgate_engine::ports::NewAuditHeadEvent;
 
 use super::{
     circuit_events::LAST,
-    out_events::{deliver_by_name, insert},
+    out_events::{Notice, notify},
 };
 use crate::{
     prelude::*,
@@ -40,9 +40,7 @@ pub(crate) async fn append<S: Session>(
     if last.is_some_and(|last| last.at >= unless_since) {
         return Ok(Effect::Nothing(false));
     }
-    let (kind, state) = (KIND.as_str(), write_audit_head(event.head));
-    let values = values![environment, event.id, kind, AUDIT_LOG, NO_REFERENCE, event.at, state];
-    s.execute(insert(S::DIALECT), values).await?;
-    s.execute(deliver_by_name(S::DIALECT), values![environment, event.id, event.at, in_filter(KIND)]).await?;
+    let (about, state) = ((AUDIT_LOG, NO_REFERENCE), write_audit_head(event.head));
+    notify(s, Notice { environment, id: event.id, kind: KIND, about, at: event.at, state }).await?;
     Ok(Effect::Written(true))
 }

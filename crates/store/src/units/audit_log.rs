@@ -4,7 +4,7 @@
 //! so that wherever the head turns out not to be proved, an entry under the key says so. It stays a finding until an operator
 //! accepts it, which is an entry under the key as well.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, net::IpAddr};
 
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
@@ -23,25 +23,54 @@ const BATCH: u32 = 1_000;
 /// Beyond this many changes of one page of keys the oldest are enough.
 const MAX_KEY_CHANGES: u32 = 1_000;
 
-/// The columns that [`read`] takes.
-macro_rules! entry_columns {
-    () => {
-        "sequence, at, actor_kind, user_id, actor, address, request, action, organization_id, environment_id, subject,
-         before_json, after_json, token_id, hash"
-    };
+record! {
+    AUDIT_LOG, entry_columns = "audit_log" as a of () "";
+    AuditEntry {
+        sequence: Number = sequence,
+        at: Number, actor_kind: Text, user_id: Id, actor: Text, address: Text, request: Text, action: Text,
+            organization_id: Id, environment_id: Id, subject: Text, before_json: Text, after_json: Text,
+            token_id: Id = entry,
+        hash: Bytes = hash,
+    }
 }
+
+stored! {
+    NewAuditEntry {
+        at, actor, address, request, action, organization, environment, subject, before, after, token,
+    }
+}
+
+impl Stored for AuditActor {
+    const WIDTH: usize = 3;
+
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        row.extend(row![self.kind.as_str(), self.kind.user(), &self.name]);
+    }
+
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        let (kind, user, name): (String, _, _) = cells.get()?;
+        let kind = ActorKind::parse(&kind, user).ok_or(CorruptRow("actor of an audit log entry"))?;
+        Ok(Some(Self { kind, name }))
+    }
+}
+
+fn read_address(stored: &str) -> Result<IpAddr, CorruptRow> {
+    stored.parse().map_err(|_| CorruptRow("address of an audit log entry"))
+}
+
+texts! { IpAddr: ToString::to_string, read_address; }
 
 const HEAD: &str = "SELECT entries, head_hash, proof FROM audit_head";
 
 /// What the log ends with, and what proves it.
-struct Stored {
+struct StoredHead {
     head: AuditHead,
     proof: Option<Vec<u8>>,
 }
 
-fn read_head(cells: &mut Cells<'_>) -> Result<Stored, Fault> {
-    let head = AuditHead { entries: cells.count("number of audit log entries")?, hash: cells.digest()? };
-    Ok(Stored { head, proof: cells.bytes_or_none()? })
+fn read_head(cells: &mut Cells<'_>) -> Result<StoredHead, Fault> {
+    let head = AuditHead { entries: cells.get()?, hash: cells.get()? };
+    Ok(StoredHead { head, proof: cells.get()? })
 }
 
 /// Without it, the last entries could be taken out and the head moved back.
@@ -49,7 +78,7 @@ fn proof(key: &Digester, head: &AuditHead) -> [u8; 32] {
     key.digest(&[b"head", &head.entries.to_be_bytes(), &head.hash])
 }
 
-impl Stored {
+impl StoredHead {
     fn is_proved(&self, key: &Digester) -> bool {
         self.proof.as_deref() == Some(&proof(key, &self.head))
     }
@@ -73,38 +102,9 @@ fn unproved(at: Timestamp, head: &AuditHead) -> NewAuditEntry {
     }
 }
 
-fn read(cells: &mut Cells<'_>) -> Result<AuditEntry, Fault> {
-    let sequence = cells.count("place in the audit log")?;
-    let at = cells.moment()?;
-    let (kind, user) = (cells.text()?, cells.id_or_none()?);
-    let kind = ActorKind::parse(&kind, user).ok_or(CorruptRow("actor of an audit log entry"))?;
-    let name = cells.text()?;
-    let address = cells.text_or_none()?.map(|address| address.parse());
-    let address = address.transpose().map_err(|_| CorruptRow("address of an audit log entry"))?;
-    let entry = NewAuditEntry {
-        at,
-        actor: AuditActor { kind, name },
-        address,
-        request: cells.text()?,
-        action: cells.text()?,
-        organization: cells.id_or_none()?,
-        environment: cells.id_or_none()?,
-        subject: cells.text()?,
-        before: cells.text_or_none()?,
-        after: cells.text_or_none()?,
-        token: cells.id_or_none()?,
-    };
-    Ok(AuditEntry { sequence, entry, hash: cells.digest()? })
-}
-
 /// The hash of an entry in this place, under the key if there is one. Where one field ends and the next begins counts, and
 /// so does what is left out.
-pub(crate) fn chained(
-    key: Option<&Digester>,
-    before: &[u8; 32],
-    sequence: u64,
-    entry: &NewAuditEntry,
-) -> [u8; 32] {
+fn chained(key: Option<&Digester>, before: &[u8; 32], sequence: u64, entry: &NewAuditEntry) -> [u8; 32] {
     let mut hashed = Vec::with_capacity(512);
     hashed.extend(before);
     hashed.extend(sequence.to_be_bytes());
@@ -158,34 +158,13 @@ async fn extend<'a, S: Session>(
     mut head: AuditHead,
     entries: impl Iterator<Item = &'a NewAuditEntry> + Send,
 ) -> Result<(), Fault> {
+    let mut rows = Vec::new();
     for entry in entries {
         let sequence = head.entries.saturating_add(1);
         head = AuditHead { entries: sequence, hash: chained(key, &head.hash, sequence, entry) };
-        let sql = concat!(
-            "INSERT INTO audit_log (",
-            entry_columns!(),
-            ") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)"
-        );
-        let address = entry.address.map(|address| address.to_string());
-        let values = values![
-            rows::version(sequence),
-            entry.at,
-            entry.actor.kind.as_str(),
-            entry.actor.kind.user(),
-            &entry.actor.name,
-            address.as_deref(),
-            &entry.request,
-            &entry.action,
-            entry.organization,
-            entry.environment,
-            &entry.subject,
-            entry.before.as_deref(),
-            entry.after.as_deref(),
-            entry.token,
-            &head.hash
-        ];
-        s.execute(sql, values).await?;
+        rows.push(row![rows::version(sequence), ..entry, head.hash]);
     }
+    s.insert(&AUDIT_LOG, rows).await?;
     let sql = "UPDATE audit_head SET entries = $1, head_hash = $2, proof = $3";
     let proof = key.map(|key| proof(key, &head));
     s.execute(sql, values![rows::version(head.entries), &head.hash, proof]).await?;
@@ -214,7 +193,7 @@ pub(crate) async fn adopt<S: Session>(
         return Ok(Effect::Nothing(false));
     }
     let count = "SELECT COUNT(*) FROM environments";
-    let made: u64 = s.query_one(count, values![], |cells| cells.count("number of environments")).await?;
+    let made: u64 = s.query_one(count, values![], read).await?;
     let is_new = stored.proof.is_none() && stored.head.entries == 0 && made == 0;
     let first = (!is_new).then(|| unproved(at, &stored.head));
     extend(s, Some(key), stored.head, first.iter()).await?;
@@ -230,7 +209,7 @@ pub(crate) fn list_sql(filter: &AuditLogFilter, before: Option<u64>, limit: u32)
     let mut sql = String::from(concat!(
         "SELECT ",
         entry_columns!(),
-        " FROM audit_log WHERE sequence < $1 AND at >= $2 AND at < $3"
+        " FROM audit_log a WHERE sequence < $1 AND at >= $2 AND at < $3"
     ));
     let from = filter.from.map_or(i64::MIN, |from| from.unix_millis());
     let until = filter.until.map_or(i64::MAX, |until| until.unix_millis());
@@ -286,22 +265,21 @@ pub(crate) const CREATORS: &str =
 
 /// Everybody who may have added this user.
 pub(super) async fn creators<S: Session>(s: &mut S, user: UserId) -> Result<Vec<UserId>, Fault> {
-    let read = |cells: &mut Cells<'_>| {
-        let (user, after) = (cells.id_or_none()?, cells.text_or_none()?);
-        people(user, after.as_deref())
-    };
+    let read = |cells: &mut Cells<'_>| people(cells);
     Ok(s.query(CREATORS, values![user.to_string()], read).await?.into_iter().flatten().collect())
 }
 
-/// What an entry says about who may have made the change.
-fn people(user: Option<UserId>, after: Option<&str>) -> Result<Vec<UserId>, Fault> {
+/// What an entry says about who may have made the change, in the columns user_id and after_json.
+fn people(cells: &mut Cells<'_>) -> Result<Vec<UserId>, Fault> {
     #[derive(Default, serde::Deserialize)]
     struct After {
         #[serde(default)]
         people: Vec<String>,
     }
     const CORRUPT: CorruptRow = CorruptRow("people of an audit log entry");
-    let after: After = after.map_or(Ok(After::default()), serde_json::from_str).map_err(|_| CORRUPT)?;
+    let (user, after): (Option<UserId>, Option<String>) = cells.get()?;
+    let after: After =
+        after.map_or(Ok(After::default()), |it| serde_json::from_str(&it)).map_err(|_| CORRUPT)?;
     let others: Result<Vec<UserId>, _> =
         after.people.iter().map(|id| id.parse().map_err(|_| CORRUPT)).collect();
     let others = others?.into_iter().filter(|other| Some(*other) != user);
@@ -312,13 +290,10 @@ fn read_key_change(cells: &mut Cells<'_>) -> Result<KeyChange, Fault> {
     Ok(KeyChange {
         key: cells.word("id of a key", |text| text.parse().ok())?,
         action: cells.word("change of a key", KeyAction::parse)?,
-        people: {
-            let (user, after) = (cells.id_or_none()?, cells.text_or_none()?);
-            people(user, after.as_deref())?
-        },
-        actor: cells.text()?,
-        request: cells.text()?,
-        at: cells.moment()?,
+        people: people(cells)?,
+        actor: cells.get()?,
+        request: cells.get()?,
+        at: cells.get()?,
     })
 }
 
@@ -326,7 +301,7 @@ fn read_key_change(cells: &mut Cells<'_>) -> Result<KeyChange, Fault> {
 pub(crate) async fn verify<S: Session>(s: &mut S, key: Option<&Digester>) -> Result<AuditChain, Fault> {
     let stored = s.query_one(HEAD, values![], read_head).await?;
     let head = stored.head;
-    let mut seen = AuditHead { entries: 0, hash: [0; 32] };
+    let mut verified = AuditHead { entries: 0, hash: [0; 32] };
     // From the first entry under the key on, all are.
     let mut is_keyed = false;
     let mut not_accepted = BTreeSet::new();
@@ -335,25 +310,26 @@ pub(crate) async fn verify<S: Session>(s: &mut S, key: Option<&Digester>) -> Res
         let sql = concat!(
             "SELECT ",
             entry_columns!(),
-            " FROM audit_log WHERE sequence > $1 ORDER BY sequence LIMIT $2"
+            " FROM audit_log a WHERE sequence > $1 ORDER BY sequence LIMIT $2"
         );
-        let entries = match s.query(sql, values![rows::version(seen.entries), BATCH], read).await {
-            Err(Fault::CorruptRow(row)) => {
-                problem = Some(format!("an entry after {} cannot be read: {row}", seen.entries));
-                break;
-            }
-            entries => entries?,
-        };
+        let entries: Vec<AuditEntry> =
+            match s.query(sql, values![rows::version(verified.entries), BATCH], read).await {
+                Err(Fault::CorruptRow(row)) => {
+                    problem = Some(format!("an entry after {} cannot be read: {row}", verified.entries));
+                    break;
+                }
+                entries => entries?,
+            };
         if entries.is_empty() {
             break;
         }
         for AuditEntry { sequence, entry, hash } in entries {
-            let expected = seen.entries.saturating_add(1);
+            let expected = verified.entries.saturating_add(1);
             if sequence != expected {
                 problem = Some(format!("entry {expected} is missing"));
                 break;
             }
-            let is_of = |key: Option<&Digester>| chained(key, &seen.hash, sequence, &entry) == hash;
+            let is_of = |key: Option<&Digester>| chained(key, &verified.hash, sequence, &entry) == hash;
             is_keyed = is_keyed || key.is_some_and(|key| is_of(Some(key)));
             let is_whole = match key {
                 Some(key) if is_keyed => is_of(Some(key)),
@@ -374,13 +350,13 @@ pub(crate) async fn verify<S: Session>(s: &mut S, key: Option<&Digester>) -> Res
                 problem = Some(format!("entry {sequence} was changed, or the one before it was"));
                 break;
             }
-            seen = AuditHead { entries: sequence, hash };
+            verified = AuditHead { entries: sequence, hash };
         }
     }
-    if problem.is_none() && seen != head {
+    if problem.is_none() && verified != head {
         problem = Some(format!(
             "the log ends with entry {}, and its head says that entry {} is the last",
-            seen.entries, head.entries
+            verified.entries, head.entries
         ));
     }
     let is_proved = key.is_none_or(|key| stored.is_proved(key));

@@ -9,10 +9,7 @@ use tollgate_engine::ports::NewCardPosting;
 
 use crate::{
     prelude::*,
-    rows::books::{
-        CARD_POSTINGS, Owner, card_posting_columns, card_posting_row, dispute_columns, read_card_posting,
-        read_dispute, wants_evidence,
-    },
+    rows::books::{CARD_POSTINGS, card_posting_columns, checked, dispute_columns, wants_evidence},
 };
 
 /// How far the moment in an id may be from the moment it stands for: drawn for the same change, but a little later, or by
@@ -30,11 +27,10 @@ pub(crate) async fn post<S: Session>(
         return Ok(());
     }
     let sql = "SELECT provider, currency FROM card_payments WHERE environment_id = $1 AND id = $2";
-    let read = |cells: &mut Cells<'_>| Ok((cells.text()?, cells.word("currency", Currency::parse)?));
-    let (provider, currency) = s.query_one(sql, values![environment, payment], read).await?;
-    let owner = Owner { environment, payment, provider, currency };
-    let rows = postings.iter().map(|new| card_posting_row(&owner, new)).collect::<Result<_, _>>()?;
-    s.insert(&CARD_POSTINGS, rows).await
+    let (provider, currency): (String, Currency) =
+        s.query_one(sql, values![environment, payment], read).await?;
+    let row = |posting| row![environment, payment, &provider, ..&currency, ..posting];
+    s.insert(&CARD_POSTINGS, checked(postings)?.iter().map(row).collect()).await
 }
 
 pub(crate) async fn of_payment<S: Session>(
@@ -45,9 +41,9 @@ pub(crate) async fn of_payment<S: Session>(
     let sql = concat!(
         "SELECT ",
         card_posting_columns!(),
-        " FROM card_postings WHERE environment_id = $1 AND payment_id = $2 ORDER BY id"
+        " FROM card_postings p WHERE environment_id = $1 AND payment_id = $2 ORDER BY id"
     );
-    s.query(sql, values![environment, payment], read_card_posting).await
+    s.query(sql, values![environment, payment], read).await
 }
 
 pub(crate) async fn open_disputes<S: Session>(
@@ -63,10 +59,6 @@ pub(crate) async fn open_disputes<S: Session>(
         wants_evidence!(),
         " THEN 0 ELSE 1 END, d.respond_by, d.payment_id LIMIT $2"
     );
-    let read = |cells: &mut Cells<'_>| {
-        let payment = cells.id()?;
-        Ok((payment, read_dispute(cells)?.ok_or(CorruptRow("dispute without an id"))?))
-    };
     s.query(sql, values![environment, limit], read).await
 }
 
@@ -75,14 +67,14 @@ pub(crate) async fn unposted<S: Session>(
     limit: u32,
 ) -> Result<Vec<(EnvironmentId, PaymentId)>, Fault> {
     let sql = "SELECT environment_id, payment_id FROM unposted_payments ORDER BY environment_id, payment_id LIMIT $1";
-    s.query(sql, values![limit], |cells| Ok((cells.id()?, cells.id()?))).await
+    s.query(sql, values![limit], read).await
 }
 
 /// Nodes are upgraded one by one: those of the earlier version go on recording payments after the first new one has migrated
 /// the database, and know nothing of the books.
 pub(crate) async fn list_unposted<S: Session>(s: &mut S, now: Timestamp) -> Result<Effect<()>, Fault> {
     let sql = "SELECT applied_at FROM schema_migrations WHERE version = 21";
-    let opened_at = s.query_opt(sql, values![], |cells| cells.number()).await?.unwrap_or(0);
+    let opened_at = s.query_opt(sql, values![], read).await?.unwrap_or(0);
     if now.unix_millis().saturating_sub(opened_at) > APART {
         return Ok(Effect::Nothing(()));
     }
@@ -110,7 +102,7 @@ pub(crate) async fn post_payment<S: Session>(
 ) -> Result<Effect<bool>, Fault> {
     let lock = "SELECT revision FROM card_payments WHERE environment_id = $1 AND id = $2";
     let values = values![environment, payment];
-    let current = s.query_opt(&S::DIALECT.locked(lock), values, |cells| cells.number()).await?;
+    let current = s.query_opt(&S::DIALECT.locked(lock), values, read).await?;
     let taken = "DELETE FROM unposted_payments WHERE environment_id = $1 AND payment_id = $2";
     if current != Some(rows::version(revision)) || s.execute(taken, values).await? == 0 {
         return Ok(Effect::Nothing(false));

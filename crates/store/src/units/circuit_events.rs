@@ -7,10 +7,10 @@ use sha2::{Digest as _, Sha256};
 use tollgate_domain::id::{EnvironmentId, EventId};
 use tollgate_engine::ports::{Event, NewCircuitEvent};
 
-use super::out_events::{deliver, insert};
+use super::out_events::{Notice, notify};
 use crate::{
     prelude::*,
-    rows::out_event::{PROVIDER, in_filter, out_event_columns, read, write_circuit},
+    rows::out_event::{PROVIDER, out_event_columns, read, write_circuit},
 };
 
 fn place_of(provider: &str) -> [u8; 16] {
@@ -49,9 +49,9 @@ pub(crate) async fn append<S: Session>(
     event: &NewCircuitEvent,
     last_id: Option<EventId>,
 ) -> Result<Effect<bool>, Fault> {
-    let found = lock(s, environment, &event.notice.provider).await?.map(|last| last.id);
-    if found != last_id {
-        return Ok(Effect::Nothing(found == Some(event.id)));
+    let last = lock(s, environment, &event.notice.provider).await?.map(|last| last.id);
+    if last != last_id {
+        return Ok(Effect::Nothing(last == Some(event.id)));
     }
     write(s, environment, event).await?;
     Ok(Effect::Written(true))
@@ -96,14 +96,7 @@ async fn write<S: Session>(
     environment: EnvironmentId,
     event: &NewCircuitEvent,
 ) -> Result<(), Fault> {
-    let place = place_of(&event.notice.provider);
-    let kind = event.kind();
+    let about = (PROVIDER, place_of(&event.notice.provider));
     let state = write_circuit(&event.notice);
-    s.execute(
-        insert(S::DIALECT),
-        values![environment, event.id, kind.as_str(), PROVIDER, place, event.at, state],
-    )
-    .await?;
-    s.execute(deliver(S::DIALECT), values![environment, event.id, event.at, in_filter(kind)]).await?;
-    Ok(())
+    notify(s, Notice { environment, id: event.id, kind: event.kind(), about, at: event.at, state }).await
 }

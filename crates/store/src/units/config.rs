@@ -6,8 +6,6 @@ use tollgate_engine::ports::{ConfigChange, ConfigPut, ConfigVersion, ConfigVersi
 use super::{circuit_events, directory};
 use crate::prelude::*;
 
-const VERSION: &str = "version of a configuration";
-
 pub(crate) async fn put<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
@@ -18,12 +16,12 @@ pub(crate) async fn put<S: Session>(
         return Ok(Effect::Nothing(ConfigPut::EnvironmentMissing));
     };
     let sql = "SELECT version FROM config_versions WHERE environment_id = $1 AND change_id = $2";
-    let put_before = s.query_opt(sql, values![environment, change.id], |cells| cells.count(VERSION)).await?;
+    let put_before = s.query_opt(sql, values![environment, change.id], read).await?;
     if let Some(version) = put_before {
         return Ok(Effect::Nothing(ConfigPut::Done { version, directory }));
     }
     let sql = "SELECT config_version FROM environments WHERE id = $1";
-    let current: u64 = s.query_one(sql, values![environment], |cells| cells.count(VERSION)).await?;
+    let current: u64 = s.query_one(sql, values![environment], read).await?;
     if current != change.from_version {
         return Ok(Effect::Nothing(ConfigPut::Stale { current }));
     }
@@ -69,8 +67,9 @@ pub(crate) async fn of_version<S: Session>(
     s.query_opt(sql, values![environment, rows::version(version)], read).await
 }
 
-fn read(cells: &mut Cells<'_>) -> Result<ConfigVersion, Fault> {
-    Ok(ConfigVersion { version: cells.count(VERSION)?, document: cells.text_or_none()? })
+stored! {
+    ConfigVersion { version, document }
+    ConfigVersionSummary { version, actor, request, at }
 }
 
 pub(crate) async fn history<S: Session>(
@@ -81,13 +80,5 @@ pub(crate) async fn history<S: Session>(
 ) -> Result<Vec<ConfigVersionSummary>, Fault> {
     let sql = "SELECT version, actor, request, at FROM config_versions
          WHERE environment_id = $1 AND version < $2 ORDER BY version DESC LIMIT $3";
-    s.query(sql, values![environment, before.map_or(i64::MAX, rows::version), limit], |cells| {
-        Ok(ConfigVersionSummary {
-            version: cells.count(VERSION)?,
-            actor: cells.text()?,
-            request: cells.text()?,
-            at: cells.moment()?,
-        })
-    })
-    .await
+    s.query(sql, values![environment, before.map_or(i64::MAX, rows::version), limit], read).await
 }

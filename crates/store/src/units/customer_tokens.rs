@@ -5,6 +5,17 @@ use tollgate_engine::ports::KeyedToken;
 
 use crate::prelude::*;
 
+record! {
+    CUSTOMER_TOKENS, customer_token_columns = "customer_tokens" as c of (environment_id: Id) "ON CONFLICT DO NOTHING";
+    KeyedToken {
+        key_digest: Bytes = key,
+        fingerprints: Text = fingerprints,
+        token: Text = token,
+        expires_at: Number = expires_at,
+        created_at: Number = created_at,
+    }
+}
+
 /// Keeps a token, unless its key has one: returns the one that is kept.
 pub(crate) async fn keep<S: Session>(
     s: &mut S,
@@ -14,22 +25,12 @@ pub(crate) async fn keep<S: Session>(
     if !s.exists("SELECT 1 FROM environments WHERE id = $1", values![environment]).await? {
         return Ok(Effect::Nothing(None));
     }
-    let sql = "INSERT INTO customer_tokens (environment_id, key_digest, fingerprints, token, expires_at, created_at)
-         VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-    let values =
-        values![environment, &new.key, &new.fingerprints, &new.token, new.expires_at, new.created_at];
-    s.execute(sql, values).await?;
-    let sql = "SELECT fingerprints, token, expires_at, created_at FROM customer_tokens
-         WHERE environment_id = $1 AND key_digest = $2";
-    let read = |cells: &mut Cells<'_>| {
-        Ok(KeyedToken {
-            key: new.key,
-            fingerprints: cells.text()?,
-            token: cells.text()?,
-            expires_at: cells.moment_or_none()?,
-            created_at: cells.moment()?,
-        })
-    };
+    s.insert(&CUSTOMER_TOKENS, vec![row![environment, ..new]]).await?;
+    let sql = concat!(
+        "SELECT ",
+        customer_token_columns!(),
+        " FROM customer_tokens c WHERE environment_id = $1 AND key_digest = $2"
+    );
     let kept = s.query_opt(sql, values![environment, &new.key], read).await?;
     Ok(Effect::Written(kept))
 }

@@ -10,10 +10,9 @@ use tollgate_engine::ports::{
 
 use super::endpoints;
 use crate::{
-    postgres::delivery_claims,
     prelude::*,
     rows::{
-        delivery::{Bounds, delivery_columns, newest_first, read, state_condition},
+        delivery::{self, Bounds, delivery_columns, newest_first, state_condition},
         endpoint::endpoint_columns,
     },
 };
@@ -75,17 +74,17 @@ pub(crate) async fn list<S: Session>(
     let mut deliveries = Vec::new();
     if S::DIALECT == Dialect::Postgres {
         let values = values![environment, query.endpoint, events.0, events.1, behind.0, behind.1, limit];
-        deliveries = s.query(&list_of_server_sql(query), values, read).await?;
+        deliveries = s.query(&list_of_server_sql(query), values, delivery::read).await?;
     } else {
         let asked = if let Some(endpoint) = query.endpoint {
             vec![endpoint]
         } else {
             let sql = "SELECT id FROM event_endpoints WHERE environment_id = $1";
-            s.query(sql, values![environment], |cells| cells.id()).await?
+            s.query(sql, values![environment], read).await?
         };
         for endpoint in asked {
             let values = values![environment, endpoint, events.1, behind.0, behind.1, limit];
-            deliveries.extend(s.query(&list_sql(query), values, read).await?);
+            deliveries.extend(s.query(&list_sql(query), values, delivery::read).await?);
         }
     }
     newest_first(&mut deliveries, limit);
@@ -117,20 +116,17 @@ struct Ready {
 async fn ready<S: Session>(s: &mut S, now: Timestamp, most: usize) -> Result<Vec<Ready>, Fault> {
     let mut ready = Vec::new();
     // Below every id there is.
-    let mut seen = ([0; 16], [0; 16]);
+    let mut last = ([0; 16], [0; 16]);
     while ready.len() < most {
-        let next = s
-            .query_opt(NEXT_WAITED_FOR, values![seen.0, seen.1], |cells| {
-                Ok((cells.id::<[u8; 16]>()?, cells.id::<[u8; 16]>()?, cells.number()?))
-            })
-            .await?;
+        let next =
+            s.query_opt::<([u8; 16], [u8; 16], i64)>(NEXT_WAITED_FOR, values![last.0, last.1], read).await?;
         let Some((scope, id, due_at)) = next else { break };
         if due_at <= now.unix_millis() {
-            let found = s.query_opt(READY, values![scope, id, now], rows::endpoint::read).await?;
+            let endpoint = s.query_opt(READY, values![scope, id, now], read).await?;
             let environment = EnvironmentId::from_bytes(scope);
-            ready.extend(found.map(|endpoint| Ready { due_at, environment, endpoint }));
+            ready.extend(endpoint.map(|endpoint| Ready { due_at, environment, endpoint }));
         }
-        seen = (scope, id);
+        last = (scope, id);
     }
     Ok(ready)
 }
@@ -156,19 +152,29 @@ pub(crate) async fn claim<S: Session>(
     each: u32,
     limit: u32,
 ) -> Result<Effect<Vec<ClaimedDelivery>>, Fault> {
-    if S::DIALECT == Dialect::Postgres {
-        return delivery_claims::claim(s, now, until, each, limit).await;
-    }
+    s.claim_deliveries(now, until, each, limit).await
+}
+
+/// On SQLite.
+pub(crate) async fn claim_in_steps<S: Session>(
+    s: &mut S,
+    now: Timestamp,
+    until: Timestamp,
+    each: u32,
+    limit: u32,
+) -> Result<Effect<Vec<ClaimedDelivery>>, Fault> {
     let mut ready = ready(s, now, usize::MAX).await?;
     ready.sort_by_key(|ready| (ready.due_at, ready.environment, ready.endpoint.id));
     let mut claimed = Vec::new();
     for Ready { environment, endpoint, .. } in ready {
         let taken = u32::try_from(claimed.len()).unwrap_or(u32::MAX);
-        let wanted = each.min(limit.saturating_sub(taken));
-        if wanted == 0 {
+        let count = each.min(limit.saturating_sub(taken));
+        if count == 0 {
             break;
         }
-        for mut delivery in s.query(DUE, values![environment, endpoint.id, now, wanted], read).await? {
+        for mut delivery in
+            s.query(DUE, values![environment, endpoint.id, now, count], delivery::read).await?
+        {
             delivery.due = Some(until);
             delivery.tries = delivery.tries.saturating_add(1);
             let sql = "UPDATE event_deliveries SET due_at = $4, tries = $5
@@ -225,7 +231,7 @@ pub(crate) async fn settle_answered<S: Session>(
             forget!(),
             " AND EXISTS (SELECT 1 FROM settled)) SELECT EXISTS (SELECT 1 FROM settled)"
         );
-        return s.query_one(sql, &values, |cells| cells.flag()).await.map(Effect::Written);
+        return s.query_one(sql, &values, read).await.map(Effect::Written);
     }
     if s.execute(settle!(), &values).await? == 0 {
         return Ok(Effect::Nothing(false));

@@ -6,10 +6,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{Backlog, LedgerLine};
 
-use super::{
-    postings::with_entries,
-    wallet::{line, line_columns},
-};
+use super::{postings::with_entries, wallet::line_columns};
 use crate::prelude::*;
 
 const WORK: [&str; 4] = ["card payments", "transfers", "provider events", "events to index"];
@@ -33,7 +30,7 @@ pub(crate) async fn backlog<S: Session>(s: &mut S, now: Timestamp) -> Result<Vec
     let kind = |text: &str| WORK.into_iter().find(|kind| *kind == text);
     let read = |cells: &mut Cells<'_>| {
         let what = cells.word("kind of work", kind)?;
-        Ok(Backlog { what, due: cells.count("count")?, oldest: cells.moment_or_none()? })
+        Ok(Backlog { what, due: cells.field("count")?, oldest: cells.get()? })
     };
     let mut backlog = s.query(BACKLOG, values![now, Backlog::MOST, last], read).await?;
     backlog.sort_by_key(|backlog| WORK.iter().position(|kind| *kind == backlog.what));
@@ -42,7 +39,7 @@ pub(crate) async fn backlog<S: Session>(s: &mut S, now: Timestamp) -> Result<Vec
 
 pub(crate) async fn schema_version<S: Session>(s: &mut S) -> Result<u64, Fault> {
     let sql = "SELECT coalesce(max(version), 0) FROM schema_migrations";
-    s.query_one(sql, values![], |cells| cells.count("version of the schema")).await
+    s.query_one(sql, values![], read).await
 }
 
 pub(crate) async fn postings_of<S: Session>(
@@ -60,7 +57,7 @@ pub(crate) async fn postings_of<S: Session>(
              AND p.cause IN ('reserve', 'settle', 'release', 'reverse') AND p.reference = $3"
     );
     let values = values![environment, currency.code(), reference.to_string()];
-    let mut lines = s.query(&with_entries(S::DIALECT, sql), values, line).await?;
+    let mut lines: Vec<LedgerLine> = s.query(&with_entries(S::DIALECT, sql), values, read).await?;
     rows::newest_first(&mut lines);
     Ok(lines)
 }

@@ -132,7 +132,7 @@ pub(crate) async fn index_payment<S: Session>(
 /// in an order that is the same for all, so that none waits for another in a circle.
 pub(crate) async fn digest<S: Session>(s: &mut S, limit: u32) -> Result<Effect<u32>, Fault> {
     let taken: Vec<Taken> = s
-        .query(&S::DIALECT.claimed(UNDIGESTED), values![limit], |cells| Ok((cells.id()?, cells.id()?)))
+        .query(&S::DIALECT.claimed(UNDIGESTED), values![limit], |cells| Ok((cells.get()?, cells.get()?)))
         .await?;
     if taken.is_empty() {
         return Ok(Effect::Nothing(0));
@@ -170,10 +170,10 @@ async fn load<S: Session>(s: &mut S, taken: &[Taken]) -> Result<Vec<IndexableEve
         ((CARD, read_card), (TRANSFER, read_transfer));
     for (event, environment) in taken {
         let values = values![*environment, *event];
-        if let Some(found) = s.query_opt(likely.0, values, likely.1).await? {
-            events.push(found);
-        } else if let Some(found) = s.query_opt(other.0, values, other.1).await? {
-            events.push(found);
+        if let Some(event) = s.query_opt(likely.0, values, likely.1).await? {
+            events.push(event);
+        } else if let Some(event) = s.query_opt(other.0, values, other.1).await? {
+            events.push(event);
             std::mem::swap(&mut likely, &mut other);
         }
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use tollgate_domain::{
     id::{ApplicationId, EnvironmentId, OrganizationId},
-    tenant::{Application, Environment, EnvironmentName, Organization},
+    tenant::{Application, Environment, KeyRecord, Organization},
 };
 use tollgate_engine::ports::{Created, Delta, DirectoryVersion, EnvironmentState, Page};
 
@@ -20,11 +20,11 @@ pub(crate) async fn pin<S: Session>(s: &mut S, name: &str, value: &str) -> Resul
         return Ok(Effect::Written(value.to_owned()));
     }
     let sql = "SELECT value FROM pins WHERE name = $1";
-    Ok(Effect::Nothing(s.query_one(sql, values![name], |cells| cells.text()).await?))
+    Ok(Effect::Nothing(s.query_one(sql, values![name], read).await?))
 }
 
 pub(super) fn read_version(cells: &mut Cells<'_>) -> Result<DirectoryVersion, Fault> {
-    Ok(DirectoryVersion(cells.count("version of the directory")?))
+    Ok(DirectoryVersion(cells.field("version of the directory")?))
 }
 
 pub(crate) async fn version<S: Session>(s: &mut S) -> Result<DirectoryVersion, Fault> {
@@ -118,27 +118,10 @@ pub(crate) async fn create_environment<S: Session>(
     Ok(Effect::Directory(Created::Done(version)))
 }
 
-fn read_organization(cells: &mut Cells<'_>) -> Result<Organization, Fault> {
-    Ok(Organization { id: cells.id()?, name: cells.text()?, created_at: cells.moment()? })
-}
-
-fn read_application(cells: &mut Cells<'_>) -> Result<Application, Fault> {
-    Ok(Application {
-        id: cells.id()?,
-        organization: cells.id()?,
-        name: cells.text()?,
-        created_at: cells.moment()?,
-    })
-}
-
-fn read_environment(cells: &mut Cells<'_>) -> Result<Environment, Fault> {
-    Ok(Environment {
-        id: cells.id()?,
-        application: cells.id()?,
-        organization: cells.id()?,
-        name: cells.word("environment name", EnvironmentName::parse)?,
-        created_at: cells.moment()?,
-    })
+stored! {
+    Organization { id, name, created_at }
+    Application { id, organization, name, created_at }
+    Environment { id, application, organization, name, created_at }
 }
 
 pub(crate) async fn organizations<S: Session>(
@@ -147,7 +130,7 @@ pub(crate) async fn organizations<S: Session>(
 ) -> Result<Vec<Organization>, Fault> {
     let Some(first) = rows::from_after(page.after) else { return Ok(Vec::new()) };
     let sql = "SELECT id, name, created_at FROM organizations WHERE id >= $1 ORDER BY id LIMIT $2";
-    s.query(sql, values![first, page.limit], read_organization).await
+    s.query(sql, values![first, page.limit], read).await
 }
 
 pub(crate) async fn organization<S: Session>(
@@ -155,7 +138,7 @@ pub(crate) async fn organization<S: Session>(
     id: OrganizationId,
 ) -> Result<Option<Organization>, Fault> {
     let sql = "SELECT id, name, created_at FROM organizations WHERE id = $1";
-    s.query_opt(sql, values![id], read_organization).await
+    s.query_opt(sql, values![id], read).await
 }
 
 pub(crate) async fn application<S: Session>(
@@ -163,7 +146,7 @@ pub(crate) async fn application<S: Session>(
     id: ApplicationId,
 ) -> Result<Option<Application>, Fault> {
     let sql = "SELECT id, organization_id, name, created_at FROM applications WHERE id = $1";
-    s.query_opt(sql, values![id], read_application).await
+    s.query_opt(sql, values![id], read).await
 }
 
 pub(crate) async fn applications<S: Session>(
@@ -174,7 +157,7 @@ pub(crate) async fn applications<S: Session>(
     let Some(first) = rows::from_after(page.after) else { return Ok(Vec::new()) };
     let sql = "SELECT id, organization_id, name, created_at FROM applications
          WHERE organization_id = $1 AND id >= $2 ORDER BY id LIMIT $3";
-    s.query(sql, values![organization, first, page.limit], read_application).await
+    s.query(sql, values![organization, first, page.limit], read).await
 }
 
 pub(crate) async fn environments<S: Session>(
@@ -185,7 +168,7 @@ pub(crate) async fn environments<S: Session>(
     let Some(first) = rows::from_after(page.after) else { return Ok(Vec::new()) };
     let sql = "SELECT id, application_id, organization_id, name, created_at FROM environments
          WHERE application_id = $1 AND id >= $2 ORDER BY id LIMIT $3";
-    s.query(sql, values![application, first, page.limit], read_environment).await
+    s.query(sql, values![application, first, page.limit], read).await
 }
 
 pub(crate) async fn environment<S: Session>(
@@ -193,7 +176,7 @@ pub(crate) async fn environment<S: Session>(
     id: EnvironmentId,
 ) -> Result<Option<Environment>, Fault> {
     let sql = "SELECT id, application_id, organization_id, name, created_at FROM environments WHERE id = $1";
-    s.query_opt(sql, values![id], read_environment).await
+    s.query_opt(sql, values![id], read).await
 }
 
 /// Every environment and user touched after `since`.
@@ -204,8 +187,8 @@ pub(crate) async fn since<S: Session>(s: &mut S, since: DirectoryVersion) -> Res
          FROM environments WHERE directory_version > $1";
     let states = s
         .query(sql, values![since], |cells| {
-            let environment = read_environment(cells)?;
-            let config_version = cells.count("version of a configuration")?;
+            let environment: Environment = cells.get()?;
+            let config_version = cells.field("version of a configuration")?;
             Ok((environment.id, EnvironmentState { environment, keys: Vec::new(), config_version }))
         })
         .await?;
@@ -216,7 +199,7 @@ pub(crate) async fn since<S: Session>(s: &mut S, since: DirectoryVersion) -> Res
         " FROM environments e JOIN api_keys k ON k.environment_id = e.id
          WHERE e.directory_version > $1 AND k.revoked_at IS NULL ORDER BY k.environment_id, k.id"
     );
-    for key in s.query(sql, values![since], keys::read).await? {
+    for key in s.query(sql, values![since], read::<KeyRecord>).await? {
         if let Some(state) = states.get_mut(&key.environment) {
             state.keys.push(key);
         }

@@ -5,7 +5,7 @@ use tollgate_engine::ports::{Endpoint, EndpointAdded, EndpointChanged};
 
 use crate::{
     prelude::*,
-    rows::endpoint::{ENDPOINTS, endpoint_columns, is_made, read, row, write_filter, write_secrets},
+    rows::endpoint::{ENDPOINTS, endpoint_columns, is_made},
 };
 
 /// The environment is locked first, so that two who count at once do not both find room for one more.
@@ -27,11 +27,11 @@ pub(crate) async fn add<S: Session>(
         return Ok(Effect::Nothing(EndpointAdded::Done));
     }
     let sql = "SELECT count(*) FROM event_endpoints WHERE environment_id = $1";
-    let count: u32 = s.query_one(sql, values![environment], |cells| cells.count("count")).await?;
+    let count: u32 = s.query_one(sql, values![environment], read).await?;
     if count >= most {
         return Ok(Effect::Nothing(EndpointAdded::TooMany));
     }
-    s.insert(&ENDPOINTS, vec![row(environment, endpoint)]).await?;
+    s.insert(&ENDPOINTS, vec![row![environment, ..endpoint]]).await?;
     Ok(Effect::Written(EndpointAdded::Done))
 }
 
@@ -70,18 +70,18 @@ pub(crate) async fn change<S: Session>(
              rests_until = CASE WHEN disabled IS NOT NULL AND CAST($7 AS TEXT) IS NULL THEN NULL
                  ELSE rests_until END
          WHERE environment_id = $1 AND id = $2 AND revision = $3";
-    let values = values![
+    let values = row![
         environment,
         endpoint.id,
         rows::version(endpoint.revision),
         &endpoint.url,
         &endpoint.description,
-        write_filter(&endpoint.filter),
+        ..&endpoint.filter,
         &endpoint.disabled,
-        write_secrets(&endpoint.secrets),
+        ..&endpoint.secrets,
         endpoint.updated_at
     ];
-    if s.execute(sql, values).await? == 0 {
+    if s.execute(sql, &values).await? == 0 {
         return Ok(Effect::Nothing(match find(s, environment, endpoint.id).await? {
             None => EndpointChanged::Missing,
             Some(stored) if is_made(&stored, endpoint) => EndpointChanged::Done,

@@ -40,12 +40,12 @@ pub(crate) async fn customers<S: Session>(
     };
     let read = |cells: &mut Cells<'_>| {
         Ok(StoredCustomer {
-            place: cells.id()?,
-            reference: ServiceReference::from_bytes(method, cells.id()?),
-            created_at: cells.moment()?,
-            external_id: cells.text_or_none()?,
-            email: cells.text_or_none()?,
-            erased_at: cells.moment_or_none()?,
+            place: cells.get()?,
+            reference: ServiceReference::from_bytes(method, cells.get()?),
+            created_at: cells.get()?,
+            external_id: cells.get()?,
+            email: cells.get()?,
+            erased_at: cells.get()?,
         })
     };
     s.query(sql, values![environment, first, limit], read).await
@@ -166,7 +166,7 @@ pub(crate) async fn wishes<S: Session>(
     let Some(first) = rows::from_after(after) else { return Ok(Vec::new()) };
     let sql = "SELECT reference, detail FROM erasure_wishes
          WHERE environment_id = $1 AND method = $2 AND reference >= $3 ORDER BY reference LIMIT $4";
-    let read = |cells: &mut Cells<'_>| Ok((ServiceReference::from_bytes(method, cells.id()?), cells.text()?));
+    let read = |cells: &mut Cells<'_>| Ok((ServiceReference::from_bytes(method, cells.get()?), cells.get()?));
     s.query(sql, values![environment, method.as_str(), first, limit], read).await
 }
 
@@ -184,7 +184,7 @@ async fn lock<S: Session>(
         }
     };
     let values = values![environment, reference];
-    s.query_opt(&S::DIALECT.locked(sql), values, |cells| cells.moment_or_none()).await
+    s.query_opt(&S::DIALECT.locked(sql), values, read).await
 }
 
 /// What the payment is found by as it is now.
@@ -205,8 +205,7 @@ async fn erase_events<S: Session>(
     let sql = "SELECT id, state FROM out_events
          WHERE environment_id = $1 AND method = $2 AND reference = $3 AND state IS NOT NULL";
     let values = values![environment, reference.method().as_str(), reference];
-    let read = |cells: &mut Cells<'_>| Ok((cells.id::<[u8; 16]>()?, cells.text()?));
-    for (id, state) in s.query(sql, values, read).await? {
+    for (id, state) in s.query::<([u8; 16], String)>(sql, values, read).await? {
         if let Some(state) = out_event::erased_state(&state)? {
             let sql = "UPDATE out_events SET state = $3 WHERE environment_id = $1 AND id = $2";
             s.execute(sql, values![environment, id, state]).await?;
@@ -223,15 +222,6 @@ pub(crate) async fn tokens<S: Session>(
 ) -> Result<Vec<KeyedToken>, Fault> {
     let sql = "SELECT key_digest, fingerprints, token, expires_at, created_at FROM customer_tokens
          WHERE environment_id = $1 AND key_digest > $2 ORDER BY key_digest LIMIT $3";
-    let read = |cells: &mut Cells<'_>| {
-        Ok(KeyedToken {
-            key: cells.digest()?,
-            fingerprints: cells.text()?,
-            token: cells.text()?,
-            expires_at: cells.moment_or_none()?,
-            created_at: cells.moment()?,
-        })
-    };
     let after = after.unwrap_or_default();
     s.query(sql, values![environment, &after, limit], read).await
 }

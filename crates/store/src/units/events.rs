@@ -7,33 +7,31 @@ use tollgate_engine::ports::{
 };
 
 use super::directory;
-use crate::{prelude::*, rows::is_unstorable};
+use crate::{prelude::*, rows::is_unstorable, table::parameters};
 
-/// The columns that [`read`] takes, of provider_events as `e`.
+record! {
+    PROVIDER_EVENTS, provider_event_columns = "provider_events" as e of (environment_id: Id)
+        "ON CONFLICT (environment_id, provider, id) DO UPDATE
+             SET state = excluded.state, due_at = excluded.due_at, note = excluded.note, notice = excluded.notice
+             WHERE provider_events.state = 'waiting'";
+    ProviderEvent {
+        provider: Text = provider,
+        id: Text = id,
+        kind: Text = kind,
+        notice: Text = notice,
+        request: Text = request,
+        received_at: Number = received_at,
+    }
+    + (state: Text, due_at: Number, tries: Number, note: Text)
+}
+
 macro_rules! event_columns {
     () => {
-        "e.environment_id, e.provider, e.id, e.kind, e.notice, e.request, e.received_at, e.state, e.due_at, e.tries,
-         e.note"
+        concat!("e.environment_id, ", provider_event_columns!(), ", e.state, e.due_at, e.tries, e.note")
     };
 }
 
-fn read(cells: &mut Cells<'_>) -> Result<StoredProviderEvent, Fault> {
-    Ok(StoredProviderEvent {
-        environment: cells.id()?,
-        event: ProviderEvent {
-            provider: cells.text()?,
-            id: cells.text()?,
-            kind: cells.text()?,
-            notice: cells.text()?,
-            request: cells.text()?,
-            received_at: cells.moment()?,
-        },
-        state: cells.word("state of an event", ProviderEventState::parse)?,
-        due: cells.moment_or_none()?,
-        tries: cells.count("number of tries")?,
-        note: cells.text()?,
-    })
-}
+stored! { StoredProviderEvent { environment, event, state, due, tries, note } }
 
 /// The states that a list is made of. Each is read by itself, newest first, and so is at once in order.
 fn states(wanted: Option<ProviderEventState>) -> Vec<ProviderEventState> {
@@ -61,27 +59,22 @@ fn newest_first(events: &mut Vec<StoredProviderEvent>, limit: u32) {
     events.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
 }
 
+/// Adds an event to an environment that is there.
+fn insert_sql(conflict: &str) -> String {
+    let (names, own) = (PROVIDER_EVENTS.names(), parameters(2, PROVIDER_EVENTS.parts().1));
+    format!(
+        "INSERT INTO provider_events ({names}) SELECT e.id, {own} FROM environments e WHERE e.id = $1 {conflict}"
+    )
+}
+
 pub(crate) async fn receive<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
     event: &ProviderEvent,
     due: Timestamp,
 ) -> Result<Effect<Received>, Fault> {
-    let sql = "INSERT INTO provider_events (environment_id, provider, id, kind, notice, request, received_at, state,
-             due_at, tries, note)
-         SELECT e.id, $2, $3, $4, $5, $6, $7, 'waiting', $8, 0, '' FROM environments e WHERE e.id = $1
-         ON CONFLICT DO NOTHING";
-    let values = values![
-        environment,
-        &event.provider,
-        &event.id,
-        &event.kind,
-        &event.notice,
-        &event.request,
-        event.received_at,
-        due
-    ];
-    if s.execute(sql, values).await? == 1 {
+    let values = row![environment, ..event, ProviderEventState::Waiting, due, 0_u32, ""];
+    if s.execute(&insert_sql("ON CONFLICT DO NOTHING"), &values).await? == 1 {
         return Ok(Effect::Written(Received::New));
     }
     if directory::stamp(s, environment).await?.is_none() {
@@ -110,7 +103,8 @@ pub(crate) async fn claim<S: Session>(
     until: Timestamp,
     limit: u32,
 ) -> Result<Effect<Vec<StoredProviderEvent>>, Fault> {
-    let mut due = s.query(&S::DIALECT.claimed(DUE), values![now, limit], read).await?;
+    let mut due: Vec<StoredProviderEvent> =
+        s.query(&S::DIALECT.claimed(DUE), values![now, limit], read).await?;
     due.sort_by(|one, other| (one.due, &one.event.id).cmp(&(other.due, &other.event.id)));
     for stored in &mut due {
         stored.due = Some(until);
@@ -128,17 +122,7 @@ pub(crate) async fn claim<S: Session>(
     Ok(Effect::written_if(!due.is_empty(), due))
 }
 
-/// What settling does to an event that was stored before.
-macro_rules! unless_settled {
-    () => {
-        "ON CONFLICT (environment_id, provider, id) DO UPDATE
-             SET state = excluded.state, due_at = excluded.due_at, note = excluded.note, notice = excluded.notice
-             WHERE provider_events.state = 'waiting'"
-    };
-}
-pub(crate) use unless_settled;
-
-/// Of a settled event: provider, id, kind, notice, request, received_at, state, due_at and note.
+/// A settled event's own values.
 pub(crate) fn settled_row(settled: &SettledProviderEvent) -> Vec<Value<'_>> {
     let SettledProviderEvent { event, state, due, note } = settled;
     // What was applied is not applied again.
@@ -146,7 +130,7 @@ pub(crate) fn settled_row(settled: &SettledProviderEvent) -> Vec<Value<'_>> {
     // Nobody looks after one that is done with.
     let due = due.filter(|_| *state == ProviderEventState::Waiting);
     let ProviderEvent { provider, id, kind, request, received_at, .. } = event;
-    row![provider, id, kind, notice, request, *received_at, state.as_str(), due, note]
+    row![provider, id, kind, notice, request, *received_at, *state, due, 0_u32, note]
 }
 
 pub(crate) async fn settle<S: Session>(
@@ -154,15 +138,8 @@ pub(crate) async fn settle<S: Session>(
     environment: EnvironmentId,
     settled: &SettledProviderEvent,
 ) -> Result<Effect<bool>, Fault> {
-    let sql = concat!(
-        "INSERT INTO provider_events (environment_id, provider, id, kind, notice, request, received_at, state, due_at,
-             note, tries)
-         SELECT e.id, $2, $3, $4, $5, $6, $7, $8, $9, $10, 0 FROM environments e WHERE e.id = $1 ",
-        unless_settled!()
-    );
-    let mut values = row![environment];
-    values.extend(settled_row(settled));
-    let is_settled = s.execute(sql, &values).await? == 1;
+    let values: Vec<_> = row![environment].into_iter().chain(settled_row(settled)).collect();
+    let is_settled = s.execute(&insert_sql(PROVIDER_EVENTS.conflict), &values).await? == 1;
     Ok(Effect::written_if(is_settled, is_settled))
 }
 

@@ -2,70 +2,59 @@
 
 use sha2::{Digest as _, Sha256};
 use tollgate_domain::{
-    PaymentMethod, ServiceReference,
-    card::DiscrepancyKind,
+    ServiceReference,
     id::{EnvironmentId, ExceptionId},
 };
 use tollgate_engine::ports::{NewException, Resolution, StoredException};
 
 use crate::prelude::*;
 
-/// The columns that [`read`] takes.
+record! {
+    EXCEPTIONS, new_exception_columns = "reconciliation_exceptions" as x
+        of (environment_id: Id, method: Text, reference: Id) "ON CONFLICT DO NOTHING";
+    NewException {
+        id: Id = id,
+        kind: Text = kind,
+        expected: Text = expected,
+        found: Text = found,
+        source: Text = source,
+        at: Number = at,
+    }
+    + (found_digest: Bytes)
+}
+
+/// A discrepancy's own values. By the digest, the same words found are known again.
+pub(crate) fn exception_row(exception: &NewException) -> Vec<Value<'_>> {
+    let digest: [u8; 32] = Sha256::digest(exception.found.as_bytes()).into();
+    row![..exception, digest]
+}
+
 macro_rules! exception_columns {
     () => {
-        "method, reference, id, kind, expected, found, source, at, resolved_at, resolved_by, resolution"
+        concat!(
+            "x.method, x.reference, ",
+            new_exception_columns!(),
+            ", x.resolved_at, x.resolved_by, x.resolution"
+        )
     };
 }
 
-table! {
-    EXCEPTIONS = "reconciliation_exceptions" ("ON CONFLICT DO NOTHING");
-    fn exception_row(environment: EnvironmentId, reference: ServiceReference, exception: &'a NewException) {
-        environment_id: Id = environment,
-        method: Text = reference.method().as_str(),
-        reference: Id = reference,
-        id: Id = exception.id,
-        kind: Text = exception.kind.as_str(),
-        expected: Text = &exception.expected,
-        found: Text = &exception.found,
-        found_digest: Bytes = found_digest(exception),
-        source: Text = &exception.source,
-        at: Number = exception.at,
+stored! { StoredException { reference, exception, resolved } }
+
+impl Stored for Resolution {
+    const WIDTH: usize = 3;
+
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        row.extend(row![self.at, &self.actor, &self.note]);
     }
-}
 
-/// By this, the same words found are known again.
-fn found_digest(exception: &NewException) -> [u8; 32] {
-    Sha256::digest(exception.found.as_bytes()).into()
-}
-
-fn read(cells: &mut Cells<'_>) -> Result<StoredException, Fault> {
-    let method = cells.word("payment method", PaymentMethod::parse)?;
-    let reference = ServiceReference::from_bytes(method, cells.id()?);
-    let exception = NewException {
-        id: cells.id()?,
-        kind: cells.word("kind of disagreement", DiscrepancyKind::parse)?,
-        expected: cells.text()?,
-        found: cells.text()?,
-        source: cells.text()?,
-        at: cells.moment()?,
-    };
-    let resolved = match (cells.moment_or_none()?, cells.text_or_none()?, cells.text_or_none()?) {
-        (Some(at), Some(actor), Some(note)) => Some(Resolution { at, actor, note }),
-        (None, None, None) => None,
-        _ => return Err(CorruptRow("part of a resolution").into()),
-    };
-    Ok(StoredException { reference, exception, resolved })
-}
-
-/// Records what is wrong with a payment; what is known of it already stays as it is.
-pub(super) async fn add<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    reference: ServiceReference,
-    exceptions: &[NewException],
-) -> Result<(), Fault> {
-    let rows = exceptions.iter().map(|exception| exception_row(environment, reference, exception)).collect();
-    s.insert(&EXCEPTIONS, rows).await
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        match (cells.get()?, cells.get()?, cells.get()?) {
+            (Some(at), Some(actor), Some(note)) => Ok(Some(Self { at, actor, note })),
+            (None, None, None) => Ok(None),
+            _ => Err(CorruptRow("part of a resolution").into()),
+        }
+    }
 }
 
 macro_rules! list {
@@ -73,7 +62,7 @@ macro_rules! list {
         concat!(
             "SELECT ",
             exception_columns!(),
-            " FROM reconciliation_exceptions WHERE environment_id = $1 AND id <= $2",
+            " FROM reconciliation_exceptions x WHERE environment_id = $1 AND id <= $2",
             $open,
             " ORDER BY id DESC LIMIT $3"
         )
@@ -91,7 +80,8 @@ pub(crate) async fn list<S: Session>(
     limit: u32,
 ) -> Result<Vec<StoredException>, Fault> {
     let Some(last) = rows::up_to_before(before) else { return Ok(Vec::new()) };
-    s.query(if open_only { LIST_OPEN } else { LIST }, values![environment, last, limit], read).await
+    s.query(if open_only { LIST_OPEN } else { LIST }, values![environment, last, limit], |cells| cells.get())
+        .await
 }
 
 macro_rules! of_reference {
@@ -99,7 +89,7 @@ macro_rules! of_reference {
         concat!(
             "SELECT ",
             exception_columns!(),
-            " FROM reconciliation_exceptions
+            " FROM reconciliation_exceptions x
              WHERE environment_id = $1 AND method = $2 AND reference = $3 ORDER BY ",
             $order
         )
@@ -115,7 +105,7 @@ pub(crate) async fn of_reference<S: Session>(
     reference: ServiceReference,
 ) -> Result<Vec<StoredException>, Fault> {
     let sql = S::DIALECT.pick(OF_REFERENCE, of_reference!("id"));
-    s.query(sql, values![environment, reference.method().as_str(), reference], read).await
+    s.query(sql, values![environment, reference.method().as_str(), reference], |cells| cells.get()).await
 }
 
 pub(crate) async fn resolve<S: Session>(
@@ -131,6 +121,5 @@ pub(crate) async fn resolve<S: Session>(
         return Ok(Effect::Written(true));
     }
     let sql = "SELECT 1 FROM reconciliation_exceptions WHERE environment_id = $1 AND id = $2";
-    let known = s.query_opt(sql, values![environment, id], |_| Ok(())).await?;
-    Ok(Effect::Nothing(known.is_some()))
+    Ok(Effect::Nothing(s.exists(sql, values![environment, id]).await?))
 }

@@ -1,26 +1,27 @@
 //! Movements of money into and out of wallets that wait for somebody else.
 
+use std::sync::LazyLock;
+
 use tollgate_domain::{
     Currency,
-    approval::ApprovalState,
     event::EventKind,
     id::{ApprovalId, EnvironmentId, EventId},
     ledger::Cause,
 };
 use tollgate_engine::ports::{
-    AppliedMovement, ApprovalQuery, FundRequest, FundsDecided, FundsDecision, FundsRequested, MoveOrder,
-    Moved,
+    AppliedMovement, FundRequest, FundsDecided, FundsDecision, FundsRequested, MoveOrder, Moved,
 };
 
 use super::{
-    out_events::{deliver, insert},
+    approvals::approvals,
+    out_events::{Notice, notify},
     wallet,
 };
 use crate::{
     prelude::*,
     rows::{
         approval,
-        out_event::{FUNDS, in_filter, write_funds},
+        out_event::{FUNDS, write_funds},
     },
 };
 
@@ -32,12 +33,8 @@ macro_rules! request_columns {
     };
 }
 
-pub(crate) const LIST: &str = concat!(request_columns!(), " AND id < $2 ORDER BY id DESC LIMIT $3");
-pub(crate) const LIST_OPEN: &str =
-    concat!(request_columns!(), " AND id < $2 AND state = 'required' ORDER BY id DESC LIMIT $3");
-const LIST_IN_STATE: &str =
-    concat!(request_columns!(), " AND id < $2 AND state = $4 ORDER BY id DESC LIMIT $3");
-const ONE: &str = concat!(request_columns!(), " AND id = $2");
+approvals! { FundRequest, read, request_columns!(), "", "id", "state", |id: &ApprovalId| *id }
+
 const OF_REFERENCE: &str =
     concat!(request_columns!(), " AND currency = $2 AND cause = $3 AND reference = $4");
 
@@ -74,8 +71,8 @@ pub(crate) async fn request<S: Session>(
     };
     let named = values![*environment, order.currency.code(), order.cause.as_str(), &order.reference];
     let posted = wallet::posted(s, named).await?;
-    let known = s.query_opt(OF_REFERENCE, named, read).await?;
-    let used = posted.map(|(_, amount)| amount).or(known.as_ref().map(|known| known.order.amount));
+    let existing = s.query_opt(OF_REFERENCE, named, read).await?;
+    let used = posted.map(|(_, amount)| amount).or(existing.as_ref().map(|existing| existing.order.amount));
     if let Some(amount) = used.filter(|amount| *amount != order.amount) {
         return Ok(Effect::Nothing(FundsRequested::ReferenceReused { amount }));
     }
@@ -83,8 +80,8 @@ pub(crate) async fn request<S: Session>(
         let applied = AppliedMovement { posting, replayed: true, balances: wallet.balances() };
         return Ok(Effect::Nothing(FundsRequested::Moved(applied)));
     }
-    if let Some(known) = known {
-        return Ok(Effect::Nothing(FundsRequested::Known(Box::new(known))));
+    if let Some(existing) = existing {
+        return Ok(Effect::Nothing(FundsRequested::Known(Box::new(existing))));
     }
     let sql = "SELECT count(*) FROM fund_requests
          WHERE environment_id = $1 AND currency = $2 AND state = 'required'";
@@ -110,49 +107,28 @@ pub(crate) async fn request<S: Session>(
         request.at
     ];
     s.execute(sql, values).await?;
-    let kind = EventKind::ApprovalRequired;
-    let (at, state) = (request.at, write_funds(request));
-    let values = values![*environment, event, kind.as_str(), FUNDS, approval.id, at, state];
-    s.execute(insert(S::DIALECT), values).await?;
-    s.execute(deliver(S::DIALECT), values![*environment, event, at, in_filter(kind)]).await?;
+    let (kind, about) = (EventKind::ApprovalRequired, (FUNDS, approval.id.to_bytes()));
+    let notice = Notice {
+        environment: *environment,
+        id: event,
+        kind,
+        about,
+        at: request.at,
+        state: write_funds(request),
+    };
+    notify(s, notice).await?;
     Ok(Effect::Written(FundsRequested::Kept))
-}
-
-pub(crate) async fn list<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    query: ApprovalQuery,
-) -> Result<Vec<FundRequest>, Fault> {
-    let before = query.before.unwrap_or_else(|| ApprovalId::from_bytes([u8::MAX; 16]));
-    match query.state {
-        None => s.query(LIST, values![environment, before, query.limit], read).await,
-        Some(ApprovalState::Required) => {
-            s.query(LIST_OPEN, values![environment, before, query.limit], read).await
-        }
-        Some(state) => {
-            let values = values![environment, before, query.limit, state.as_str()];
-            s.query(LIST_IN_STATE, values, read).await
-        }
-    }
-}
-
-pub(crate) async fn find<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    id: ApprovalId,
-) -> Result<Option<FundRequest>, Fault> {
-    s.query_opt(ONE, values![environment, id], read).await
 }
 
 pub(crate) async fn decide<S: Session>(
     s: &mut S,
-    seen: &FundRequest,
+    expected: &FundRequest,
     decision: &FundsDecision,
 ) -> Result<Effect<FundsDecided>, Fault> {
     let FundsDecision { approval, movement } = decision;
-    let (environment, id) = (seen.environment, seen.approval.id);
-    wallet::lock(s, environment, seen.order.currency).await?;
-    if find(s, environment, id).await?.as_ref() != Some(seen) {
+    let (environment, id) = (expected.environment, expected.approval.id);
+    wallet::lock(s, environment, expected.order.currency).await?;
+    if find(s, environment, id).await?.as_ref() != Some(expected) {
         return Ok(Effect::Nothing(FundsDecided::Changed));
     }
     let mut posting = None;

@@ -1,6 +1,6 @@
 //! How environments stand.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use tollgate_domain::{Currency, Minor, id::EnvironmentId, ledger::Account};
 use tollgate_engine::ports::{Attention, EnvironmentHealth, HealthQuery, WalletHealth};
@@ -10,111 +10,74 @@ use crate::{
     rows::{Wallet, books::wants_evidence},
 };
 
-/// The orders mean nothing but that the indexes are used, however many rows the server believes there are.
-macro_rules! attention {
-    ($environment:literal, $from:literal) => {
-        concat!(
-            "SELECT ",
-            $environment,
-            ",
-     (SELECT count(*) FROM (
-         SELECT 1 FROM card_payments WHERE environment_id = ",
-            $environment,
-            " AND waiting IS NOT NULL ORDER BY id LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM transfers WHERE environment_id = ",
-            $environment,
-            " AND waiting IS NOT NULL ORDER BY transaction_id LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM reconciliation_exceptions WHERE environment_id = ",
-            $environment,
-            " AND resolved_at IS NULL ORDER BY id LIMIT $2) c),
-     (SELECT CAST(COALESCE(SUM((SELECT count(*) FROM (",
-            deliveries!("SELECT 1", "waiting", "$2"),
-            ") c)), 0) AS BIGINT) FROM event_endpoints p WHERE p.environment_id = ",
-            $environment,
-            "),
-     (SELECT CAST(COALESCE(SUM((SELECT count(*) FROM (",
-            deliveries!("SELECT 1", "parked", "$2"),
-            ") c)), 0) AS BIGINT) FROM event_endpoints p WHERE p.environment_id = ",
-            $environment,
-            "),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM event_endpoints WHERE environment_id = ",
-            $environment,
-            " AND disabled IS NOT NULL LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM event_endpoints WHERE environment_id = ",
-            $environment,
-            " AND disabled IS NULL AND failures >= $3 LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM provider_events WHERE environment_id = ",
-            $environment,
-            " AND state = 'waiting' ORDER BY received_at LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM provider_events WHERE environment_id = ",
-            $environment,
-            " AND state = 'parked' ORDER BY received_at LIMIT $2) c),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM transfers WHERE environment_id = ",
-            $environment,
-            " AND approval_state = 'required' ORDER BY approval_id LIMIT $2) c)
-         + (SELECT count(*) FROM (
-         SELECT 1 FROM refunds WHERE environment_id = ",
-            $environment,
-            " AND approval_state = 'required' ORDER BY approval_id LIMIT $2) c)
-         + (SELECT count(*) FROM fund_requests WHERE environment_id = ",
-            $environment,
-            " AND state = 'required')
-         + (SELECT count(*) FROM config_proposals WHERE environment_id = ",
-            $environment,
-            " AND state = 'required'),
-     (SELECT count(*) FROM (
-         SELECT 1 FROM disputes WHERE environment_id = ",
-            $environment,
-            " AND closed_at IS NULL ORDER BY respond_by LIMIT $2) c),
-     (SELECT d.respond_by FROM disputes d WHERE d.environment_id = ",
-            $environment,
-            " AND d.closed_at IS NULL AND ",
-            wants_evidence!(),
-            " ORDER BY d.respond_by LIMIT 1),
-     (SELECT created_at FROM card_payments WHERE environment_id = ",
-            $environment,
-            " AND waiting IS NOT NULL ORDER BY id LIMIT 1),
-     (SELECT t.created_at FROM transactions t WHERE t.environment_id = ",
-            $environment,
-            " AND t.id = (
-         SELECT transaction_id FROM transfers WHERE environment_id = ",
-            $environment,
-            " AND waiting IS NOT NULL ORDER BY transaction_id LIMIT 1)),
-     (SELECT min((SELECT e.at FROM out_events e WHERE e.environment_id = p.environment_id AND e.id = (",
-            deliveries!("SELECT d.event_id", "waiting", "1"),
-            "))) FROM event_endpoints p WHERE p.environment_id = ",
-            $environment,
-            ")",
-            $from
+/// How an environment stands. The orders mean nothing but that the indexes are used, however many rows the server believes there are.
+fn attention_sql(environment: &str, from: &str) -> String {
+    let count = |rows: &str| format!("(SELECT count(*) FROM (SELECT 1 FROM {rows} LIMIT $2) c)");
+    let of =
+        |table: &str, rest: &str| count(&format!("{table} WHERE environment_id = {environment} AND {rest}"));
+    // The oldest deliveries to the endpoint `p` in one state. That they are not delivered leads SQLite to the index.
+    let deliveries = |what: &str, state: &str, limit: &str| {
+        format!(
+            "SELECT {what} FROM event_deliveries d
+             WHERE d.environment_id = p.environment_id AND d.endpoint_id = p.id AND d.state = '{state}'
+                 AND d.state <> 'delivered' ORDER BY d.event_id LIMIT {limit}"
         )
     };
-}
-
-/// The oldest deliveries to the endpoint `p` in one state. That they are not delivered leads SQLite to the index.
-macro_rules! deliveries {
-    ($select:literal, $state:literal, $limit:literal) => {
-        concat!(
-            $select,
-            " FROM event_deliveries d
-             WHERE d.environment_id = p.environment_id AND d.endpoint_id = p.id AND d.state = '",
-            $state,
-            "' AND d.state <> 'delivered' ORDER BY d.event_id LIMIT ",
-            $limit
+    let of_endpoints = |state: &str| {
+        format!(
+            "(SELECT CAST(COALESCE(SUM((SELECT count(*) FROM ({}) c)), 0) AS BIGINT)
+              FROM event_endpoints p WHERE p.environment_id = {environment})",
+            deliveries("1", state, "$2")
         )
     };
+    let to_approve = |table: &str| {
+        format!("(SELECT count(*) FROM {table} WHERE environment_id = {environment} AND state = 'required')")
+    };
+    let counts = [
+        of("card_payments", "waiting IS NOT NULL ORDER BY id"),
+        of("transfers", "waiting IS NOT NULL ORDER BY transaction_id"),
+        of("reconciliation_exceptions", "resolved_at IS NULL ORDER BY id"),
+        of_endpoints("waiting"),
+        of_endpoints("parked"),
+        of("event_endpoints", "disabled IS NOT NULL"),
+        of("event_endpoints", "disabled IS NULL AND failures >= $3"),
+        of("provider_events", "state = 'waiting' ORDER BY received_at"),
+        of("provider_events", "state = 'parked' ORDER BY received_at"),
+        [
+            of("transfers", "approval_state = 'required' ORDER BY approval_id"),
+            of("refunds", "approval_state = 'required' ORDER BY approval_id"),
+            to_approve("fund_requests"),
+            to_approve("config_proposals"),
+        ]
+        .join(" + "),
+        of("disputes", "closed_at IS NULL ORDER BY respond_by"),
+    ];
+    let wants_evidence = wants_evidence!();
+    let oldest_delivery = deliveries("d.event_id", "waiting", "1");
+    format!(
+        "SELECT {environment}, {},
+             (SELECT d.respond_by FROM disputes d WHERE d.environment_id = {environment} AND d.closed_at IS NULL
+                  AND {wants_evidence} ORDER BY d.respond_by LIMIT 1),
+             (SELECT created_at FROM card_payments
+              WHERE environment_id = {environment} AND waiting IS NOT NULL ORDER BY id LIMIT 1),
+             (SELECT t.created_at FROM transactions t WHERE t.environment_id = {environment} AND t.id = (
+                 SELECT transaction_id FROM transfers
+                 WHERE environment_id = {environment} AND waiting IS NOT NULL ORDER BY transaction_id LIMIT 1)),
+             (SELECT min((
+                  SELECT e.at FROM out_events e
+                  WHERE e.environment_id = p.environment_id AND e.id = ({oldest_delivery})))
+              FROM event_endpoints p WHERE p.environment_id = {environment})
+         {from}",
+        counts.join(", ")
+    )
 }
 
-pub(crate) const ATTENTION: &str = attention!("$1", " FROM environments WHERE id = $1");
+pub(crate) static ATTENTION: LazyLock<String> =
+    LazyLock::new(|| attention_sql("$1", "FROM environments WHERE id = $1"));
 
 /// Of many environments at once.
-const ATTENTION_OF_SERVER: &str = attention!("o.id", " FROM environments o WHERE o.id = ANY ($1::uuid[])");
+static ATTENTION_OF_SERVER: LazyLock<String> =
+    LazyLock::new(|| attention_sql("o.id", "FROM environments o WHERE o.id = ANY ($1::uuid[])"));
 
 pub(crate) const WALLETS: &str =
     "SELECT environment_id, currency, account, balance_minor FROM ledger_accounts
@@ -136,36 +99,36 @@ pub(crate) async fn health<S: Session>(
     query: &HealthQuery,
 ) -> Result<Vec<EnvironmentHealth>, Fault> {
     let HealthQuery { environments, most, failing_from, spending } = query;
-    let mut found = Found::default();
+    let mut loaded = Loaded::default();
     if S::DIALECT == Dialect::Postgres {
         let all = || Value::List(environments.iter().copied().map(Value::from).collect());
         let values = [all(), (*most).into(), (*failing_from).into()];
-        found.attention = s.query(ATTENTION_OF_SERVER, &values, |cells| read(cells, *most)).await?;
-        found.accounts = s.query(WALLETS_OF_SERVER, &[all()], read_account).await?;
+        loaded.attention = s.query(&ATTENTION_OF_SERVER, &values, |cells| read(cells, *most)).await?;
+        loaded.accounts = s.query(WALLETS_OF_SERVER, &[all()], read_account).await?;
         let values = [all(), spending.start.into(), spending.end.into()];
-        found.spent = s.query(SPENT_OF_SERVER, &values, read_spent).await?;
+        loaded.spent = s.query(SPENT_OF_SERVER, &values, read_spent).await?;
     } else {
         for id in environments {
             let values = values![*id, *most, *failing_from];
-            found.attention.extend(s.query(ATTENTION, values, |cells| read(cells, *most)).await?);
-            found.accounts.extend(s.query(WALLETS, values![*id], read_account).await?);
+            loaded.attention.extend(s.query(&ATTENTION, values, |cells| read(cells, *most)).await?);
+            loaded.accounts.extend(s.query(WALLETS, values![*id], read_account).await?);
             let values = values![*id, spending.start, spending.end];
-            found.spent.extend(s.query(SPENT, values, read_spent).await?);
+            loaded.spent.extend(s.query(SPENT, values, read_spent).await?);
         }
     }
-    found.joined()
+    loaded.joined()
 }
 
 type Key = (EnvironmentId, Currency);
 
 #[derive(Default)]
-struct Found {
+struct Loaded {
     attention: Vec<(EnvironmentId, Attention)>,
     accounts: Vec<(Key, Account, i64)>,
     spent: Vec<(Key, i64)>,
 }
 
-impl Found {
+impl Loaded {
     fn joined(self) -> Result<Vec<EnvironmentHealth>, Fault> {
         let mut wallets: BTreeMap<Key, (Wallet, i64)> = BTreeMap::new();
         for (key, account, balance) in self.accounts {
@@ -191,7 +154,7 @@ impl Found {
 }
 
 fn read(cells: &mut Cells<'_>, most: u32) -> Result<(EnvironmentId, Attention), Fault> {
-    let environment = cells.id()?;
+    let environment = cells.get()?;
     let mut next = || Ok::<u32, Fault>(cells.count::<u32>("count")?.min(most));
     let mut attention = Attention {
         waiting_payments: next()?,
@@ -207,26 +170,26 @@ fn read(cells: &mut Cells<'_>, most: u32) -> Result<(EnvironmentId, Attention), 
         open_disputes: next()?,
         ..Attention::default()
     };
-    attention.respond_by = cells.moment_or_none()?;
-    attention.oldest_waiting_payment = cells.moment_or_none()?;
-    attention.oldest_waiting_transfer = cells.moment_or_none()?;
-    attention.oldest_waiting_delivery = cells.moment_or_none()?;
+    attention.respond_by = cells.get()?;
+    attention.oldest_waiting_payment = cells.get()?;
+    attention.oldest_waiting_transfer = cells.get()?;
+    attention.oldest_waiting_delivery = cells.get()?;
     Ok((environment, attention))
 }
 
 fn read_key(cells: &mut Cells<'_>) -> Result<Key, Fault> {
-    Ok((cells.id()?, cells.word("currency", Currency::parse)?))
+    Ok((cells.get()?, cells.get()?))
 }
 
 fn read_account(cells: &mut Cells<'_>) -> Result<(Key, Account, i64), Fault> {
-    Ok((read_key(cells)?, cells.word("ledger account", Account::parse)?, cells.number()?))
+    Ok((read_key(cells)?, cells.word("ledger account", Account::parse)?, cells.get()?))
 }
 
 fn read_spent(cells: &mut Cells<'_>) -> Result<(Key, i64), Fault> {
     let key = read_key(cells)?;
     let mut sum = 0_i64;
     for _ in 0..3 {
-        sum = sum.saturating_add(cells.number()?);
+        sum = sum.saturating_add(cells.get()?);
     }
     Ok((key, sum))
 }

@@ -4,75 +4,50 @@ use tollgate_domain::{
     Timestamp,
     id::{EnvironmentId, KeyId},
     key_scope::{Endpoint, KeyScope},
-    tenant::{KeyKind, KeyRecord},
+    tenant::KeyRecord,
 };
 use tollgate_engine::ports::{Issued, KeyUse, Page, Revoked, Rotated};
 
 use super::directory;
 use crate::prelude::*;
 
-/// The columns that [`read`] takes, of api_keys as `k`.
-macro_rules! key_columns {
-    () => {
-        "k.id, k.environment_id, k.kind, k.name, k.endpoints, k.addresses, k.digest, k.last_four, k.created_at,
-         k.expires_at, k.last_used_at, k.revoked_at, k.replaced_by"
-    };
-}
-
-pub(super) use key_columns;
-
-pub(super) fn read(cells: &mut Cells<'_>) -> Result<KeyRecord, Fault> {
-    Ok(KeyRecord {
-        id: cells.id()?,
-        environment: cells.id()?,
-        kind: cells.word("kind of key", KeyKind::parse)?,
-        name: cells.text_or_none()?,
-        scope: read_scope(cells)?,
-        digest: cells.digest()?,
-        last_four: cells.text()?,
-        created_at: cells.moment()?,
-        expires_at: cells.moment_or_none()?,
-        last_used_at: cells.moment_or_none()?,
-        revoked_at: cells.moment_or_none()?,
-        replaced_by: cells.id_or_none()?,
-    })
+record! {
+    API_KEYS, key_columns = "api_keys" as k of () "";
+    KeyRecord {
+        id: Id = id,
+        environment_id: Id = environment,
+        kind: Text = kind,
+        name: Text = name,
+        endpoints: Text, addresses: Text = scope,
+        digest: Bytes = digest,
+        last_four: Text = last_four,
+        created_at: Number = created_at,
+        expires_at: Number = expires_at,
+        last_used_at: Number = last_used_at,
+        revoked_at: Number = revoked_at,
+        replaced_by: Id = replaced_by,
+    }
 }
 
 /// An endpoint or a range that this version does not know allows nothing; that it was one of a list still counts.
-fn read_scope(cells: &mut Cells<'_>) -> Result<KeyScope, Fault> {
-    let (endpoints, addresses) = (cells.text_or_none()?, cells.text_or_none()?);
-    Ok(KeyScope {
-        endpoints: endpoints.map(|list| list.split(',').filter_map(Endpoint::parse).collect()),
-        addresses: addresses.map(|list| list.split(',').filter_map(|range| range.parse().ok()).collect()),
-    })
-}
+impl Stored for KeyScope {
+    const WIDTH: usize = 2;
 
-fn list_of<T>(items: Option<&[T]>, text: impl Fn(&T) -> String) -> Option<String> {
-    items.map(|items| items.iter().map(text).collect::<Vec<_>>().join(","))
-}
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        let endpoints =
+            self.endpoints.as_ref().map(|list| list.iter().map(|it| it.as_str()).collect::<Vec<_>>());
+        let addresses =
+            self.addresses.as_ref().map(|list| list.iter().map(ToString::to_string).collect::<Vec<_>>());
+        row.extend(row![endpoints.map(|list| list.join(",")), addresses.map(|list| list.join(","))]);
+    }
 
-async fn insert<S: Session>(s: &mut S, key: &KeyRecord) -> Result<(), Fault> {
-    let sql = "INSERT INTO api_keys (environment_id, id, kind, name, endpoints, addresses, digest, last_four, created_at,
-             expires_at, last_used_at, revoked_at, replaced_by)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-    let endpoints = list_of(key.scope.endpoints.as_deref(), |endpoint| endpoint.as_str().to_owned());
-    let addresses = list_of(key.scope.addresses.as_deref(), ToString::to_string);
-    let values = values![
-        key.environment,
-        key.id,
-        key.kind.as_str(),
-        &key.name,
-        endpoints,
-        addresses,
-        &key.digest,
-        &key.last_four,
-        key.created_at,
-        key.expires_at,
-        key.last_used_at,
-        key.revoked_at,
-        key.replaced_by
-    ];
-    s.execute(sql, values).await.map(drop)
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        let (endpoints, addresses) = (cells.text_or_none()?, cells.text_or_none()?);
+        Ok(Some(Self {
+            endpoints: endpoints.map(|list| list.split(',').filter_map(Endpoint::parse).collect()),
+            addresses: addresses.map(|list| list.split(',').filter_map(|range| range.parse().ok()).collect()),
+        }))
+    }
 }
 
 pub(crate) async fn issue<S: Session>(s: &mut S, key: &KeyRecord) -> Result<Effect<Issued>, Fault> {
@@ -83,7 +58,7 @@ pub(crate) async fn issue<S: Session>(s: &mut S, key: &KeyRecord) -> Result<Effe
     if find(s, key.environment, key.id).await?.is_some() {
         return Ok(Effect::Nothing(Issued::Done(stamp)));
     }
-    insert(s, key).await?;
+    s.insert(&API_KEYS, vec![row![..key]]).await?;
     Ok(Effect::Directory(Issued::Done(directory::touch(s, key.environment).await?)))
 }
 
@@ -95,10 +70,10 @@ pub(crate) async fn revoke<S: Session>(
 ) -> Result<Effect<Revoked>, Fault> {
     directory::lock(s).await?;
     let stamp = directory::stamp(s, environment).await?;
-    let (Some(found), Some(stamp)) = (find(s, environment, key).await?, stamp) else {
+    let (Some(existing), Some(stamp)) = (find(s, environment, key).await?, stamp) else {
         return Ok(Effect::Nothing(Revoked::Missing));
     };
-    if found.revoked_at.is_some() {
+    if existing.revoked_at.is_some() {
         return Ok(Effect::Nothing(Revoked::Done(stamp)));
     }
     let sql = "UPDATE api_keys SET revoked_at = $3 WHERE environment_id = $1 AND id = $2";
@@ -118,18 +93,18 @@ pub(crate) async fn rotate<S: Session>(
     }
     directory::lock(s).await?;
     let stamp = directory::stamp(s, environment).await?;
-    let (Some(found), Some(stamp)) = (find(s, environment, key).await?, stamp) else {
+    let (Some(existing), Some(stamp)) = (find(s, environment, key).await?, stamp) else {
         return Ok(Effect::Nothing(Rotated::Missing));
     };
-    if found.replaced_by == Some(replacement.id) {
+    if existing.replaced_by == Some(replacement.id) {
         return Ok(Effect::Nothing(Rotated::Done(stamp)));
     }
-    if found.replaced_by.is_some() || !found.is_live(replacement.created_at) {
+    if existing.replaced_by.is_some() || !existing.is_live(replacement.created_at) {
         return Ok(Effect::Nothing(Rotated::NotLive));
     }
-    insert(s, replacement).await?;
+    s.insert(&API_KEYS, vec![row![..replacement]]).await?;
     // A key that was issued for so long does not live longer because it is rotated.
-    let old_ends_at = found.expires_at.map_or(old_ends_at, |end| end.min(old_ends_at));
+    let old_ends_at = existing.expires_at.map_or(old_ends_at, |end| end.min(old_ends_at));
     let sql = "UPDATE api_keys SET expires_at = $3, replaced_by = $4 WHERE environment_id = $1 AND id = $2";
     s.execute(sql, values![environment, key, old_ends_at, replacement.id]).await?;
     Ok(Effect::Directory(Rotated::Done(directory::touch(s, environment).await?)))

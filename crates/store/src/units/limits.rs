@@ -38,11 +38,10 @@ pub(crate) async fn count<S: Session>(
     ordered.sort_unstable_by_key(|(_, used)| used.subject);
     for (place, used) in ordered {
         let subject = &used.subject;
-        let mut totals = s.query_one(OPEN, values![environment, subject], totals).await?;
+        let mut totals: LimitTotals = s.query_one(OPEN, values![environment, subject], read).await?;
         let passed = at.saturating_sub(used.limit.window);
         let sql = "DELETE FROM limit_uses WHERE environment_id = $1 AND subject = $2 AND at <= $3
              RETURNING amount_minor, counted";
-        let read = |cells: &mut Cells<'_>| Ok((cells.amount()?, cells.flag()?));
         for (amount, is_counted) in s.query(sql, values![environment, subject, passed], read).await? {
             if is_counted {
                 totals = without(totals, amount)?;
@@ -74,13 +73,13 @@ pub(crate) async fn set_counted<S: Session>(
     is_counted: bool,
 ) -> Result<(), Fault> {
     let sql = "SELECT subject FROM limit_uses WHERE environment_id = $1 AND reference = $2 ORDER BY subject";
-    for subject in s.query(sql, values![environment, reference], |cells| cells.digest()).await? {
+    for subject in s.query(sql, values![environment, reference], read::<[u8; 32]>).await? {
         lock(s, environment, &subject).await?;
         let sql = "UPDATE limit_uses SET counted = $4
              WHERE environment_id = $1 AND subject = $2 AND reference = $3 AND counted <> $4
              RETURNING amount_minor";
         let values = values![environment, &subject, reference, is_counted];
-        if let Some(amount) = s.query_opt(sql, values, |cells| cells.number()).await? {
+        if let Some(amount) = s.query_opt(sql, values, read::<i64>).await? {
             let (payments, amount) = if is_counted { (1, amount) } else { (-1, -amount) };
             add(s, environment, &subject, payments, amount).await?;
         }
@@ -113,11 +112,8 @@ pub(crate) async fn forget_ended<S: Session>(
 ) -> Result<Effect<u64>, Fault> {
     let sql = "SELECT environment_id, subject, at, reference FROM limit_uses
          WHERE ends_at <= $1 ORDER BY ends_at LIMIT $2";
-    let mut ended: Vec<(EnvironmentId, [u8; 32], i64, [u8; 16])> = s
-        .query(sql, values![now, limit], |cells| {
-            Ok((cells.id()?, cells.digest()?, cells.number()?, cells.id()?))
-        })
-        .await?;
+    let mut ended: Vec<(EnvironmentId, [u8; 32], i64, [u8; 16])> =
+        s.query(sql, values![now, limit], read).await?;
     ended.sort_unstable();
     let count = u64::try_from(ended.len()).unwrap_or(u64::MAX);
     for (environment, subject, at, reference) in ended {
@@ -126,7 +122,7 @@ pub(crate) async fn forget_ended<S: Session>(
             "DELETE FROM limit_uses WHERE environment_id = $1 AND subject = $2 AND at = $3 AND reference = $4
              RETURNING amount_minor, counted";
         let values = values![environment, &subject, at, reference];
-        let gone = s.query_opt(sql, values, |cells| Ok((cells.number()?, cells.flag()?))).await?;
+        let gone = s.query_opt(sql, values, read::<(i64, bool)>).await?;
         if let Some((amount, true)) = gone {
             add(s, environment, &subject, -1, -amount).await?;
         }
@@ -156,9 +152,7 @@ async fn add<S: Session>(
     Ok(())
 }
 
-fn totals(cells: &mut Cells<'_>) -> Result<LimitTotals, Fault> {
-    Ok(LimitTotals { count: cells.count("number of payments")?, amount: cells.amount()? })
-}
+stored! { LimitTotals { count, amount } }
 
 fn without(totals: LimitTotals, amount: Minor) -> Result<LimitTotals, Fault> {
     let wrong = || Fault::CorruptRow(CorruptRow("sum of a limit"));

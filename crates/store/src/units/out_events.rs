@@ -10,7 +10,7 @@ use tollgate_engine::ports::{Event, EventQuery, EventsFrom, NewEvent};
 
 use crate::{
     prelude::*,
-    rows::out_event::{Slice, in_filter, out_event_columns, read, state_told},
+    rows::out_event::{Slice, event_state_json, in_filter, out_event_columns, read},
 };
 
 /// What a unit of work writes events about.
@@ -54,8 +54,29 @@ pub(crate) const fn deliver(dialect: Dialect) -> &'static str {
 }
 
 /// To whom an event goes that is not among "all".
-pub(crate) const fn deliver_by_name(dialect: Dialect) -> &'static str {
+const fn deliver_by_name(dialect: Dialect) -> &'static str {
     dialect.pick(deliver!("", "instr"), deliver!("", "strpos"))
+}
+
+/// An event that is about no payment.
+#[derive(Debug, Clone)]
+pub(crate) struct Notice {
+    pub(crate) environment: EnvironmentId,
+    pub(crate) id: EventId,
+    pub(crate) kind: EventKind,
+    /// What stands for the method of a payment, and for its reference.
+    pub(crate) about: (&'static str, [u8; 16]),
+    pub(crate) at: Timestamp,
+    pub(crate) state: String,
+}
+
+/// Writes such an event, with a delivery to every endpoint that wants it.
+pub(crate) async fn notify<S: Session>(s: &mut S, notice: Notice) -> Result<(), Fault> {
+    let Notice { environment, id, kind, about: (method, reference), at, state } = notice;
+    s.execute(insert(S::DIALECT), values![environment, id, kind, method, reference, at, state]).await?;
+    let deliver = if kind.is_in_all() { deliver(S::DIALECT) } else { deliver_by_name(S::DIALECT) };
+    s.execute(deliver, values![environment, id, at, in_filter(kind)]).await?;
+    Ok(())
 }
 
 /// Writes a unit's events, each with a delivery to every endpoint that wants it. On PostgreSQL, most events are part of the
@@ -67,10 +88,9 @@ pub(crate) async fn append_events<S: Session>(
 ) -> Result<(), Fault> {
     let (scope, at) = (about.environment, about.at);
     for event in new_events {
-        let state = state_told(event, about.state).map_err(Fault::Misuse)?;
-        let (kind, method) = (event.kind.as_str(), about.reference.method().as_str());
-        let values = values![scope, event.id, kind, method, about.reference, at, state];
-        s.execute(insert(S::DIALECT), values).await?;
+        let state = event_state_json(event, about.state).map_err(Fault::Misuse)?;
+        let values = row![scope, event.id, event.kind, ..&about.reference, at, state];
+        s.execute(insert(S::DIALECT), &values).await?;
         let sql = "INSERT INTO undigested_events (event_id, environment_id) VALUES ($1, $2)";
         s.execute(sql, values![event.id, scope]).await?;
         s.execute(deliver(S::DIALECT), values![scope, event.id, at, in_filter(event.kind)]).await?;

@@ -1,26 +1,23 @@
 //! The one way a payment changes: everything in a change, or nothing.
 
+use std::sync::LazyLock;
+
 use tollgate_domain::{
     ServiceReference,
     id::{ChangeId, EnvironmentId, PaymentId},
 };
-use tollgate_engine::ports::{Changed, PaymentChange};
+use tollgate_engine::ports::{Changed, PaymentChange, Progress};
 
 use super::{
-    books, events, exceptions, limits,
+    additions::{self, CARD_TABLES, of_card},
+    events, limits,
     out_events::{About, append_events},
-    timeline::appended,
+    timeline::appended_on_sqlite,
 };
 use crate::{
-    postgres::card_payments,
     prelude::*,
-    rows::{
-        books::{DISPUTES, dispute_row},
-        hold::{HOLD_ACTIONS, hold_action_row},
-        payment::{ATTEMPTS, REFUNDS, attempt_row, progress_values, refund_row},
-        timeline::pack,
-        transaction::{card_state_values, record_card},
-    },
+    rows::timeline::pack,
+    table::{Columns as _, assignments},
 };
 
 /// A change after which a payment counts toward its limits, or no longer does.
@@ -28,10 +25,10 @@ pub(crate) async fn change_and_count<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
     id: PaymentId,
-    wanted: &PaymentChange,
+    change: &PaymentChange,
 ) -> Result<Effect<Changed>, Fault> {
-    let effect = change(s, environment, id, wanted).await?;
-    if let (Effect::Written(_), Some(is_counted)) = (&effect, wanted.counts) {
+    let effect = s.change_payment(environment, id, change).await?;
+    if let (Effect::Written(_), Some(is_counted)) = (&effect, change.counts) {
         limits::set_counted(s, environment, ServiceReference::Card(id), is_counted).await?;
     }
     Ok(effect)
@@ -43,49 +40,27 @@ pub(crate) async fn change<S: Session>(
     id: PaymentId,
     change: &PaymentChange,
 ) -> Result<Effect<Changed>, Fault> {
-    if S::DIALECT == Dialect::Postgres {
-        return card_payments::change(s, environment, id, change).await;
-    }
+    s.change_payment(environment, id, change).await
+}
+
+/// On SQLite.
+pub(crate) async fn change_in_steps<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    id: PaymentId,
+    change: &PaymentChange,
+) -> Result<Effect<Changed>, Fault> {
     if let Some(settled) = &change.event
         && events::was_settled(s, environment, &settled.event).await?
     {
         return Ok(Effect::Nothing(Changed::Done));
     }
-    if !pass_gate(s, environment, id, change).await? {
+    if s.execute(&GATE, &gate_values(environment, id, change)?).await? == 0 {
         return Ok(Effect::Nothing(why_not(s, environment, id, change.id).await?));
     }
-    if let Some((transaction, state)) = &change.transaction {
-        let sql = record_card!(
-            "card_payments g WHERE g.environment_id = $1 AND g.id = $2",
-            "$3",
-            "$4",
-            "$5",
-            "$6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16"
-        );
-        let mut values = row![environment, id, *transaction, change.began_at, change.at];
-        values.extend(card_state_values(Some(state)));
-        s.execute(sql, &values).await?;
-    }
-    if let Some(attempt) = &change.attempt {
-        s.insert(&ATTEMPTS, vec![attempt_row(environment, id, attempt)]).await?;
-    }
-    let refunds = change.refunds.iter().map(|refund| refund_row(environment, id, refund)).collect();
-    s.insert(&REFUNDS, refunds).await?;
-    let disputes = change.disputes.iter().map(|it| dispute_row(environment, id, change.at, it)).collect();
-    s.insert(&DISPUTES, disputes).await?;
-    books::post(s, environment, id, &change.postings).await?;
-    let actions = change.hold_actions.iter().map(|action| hold_action_row(environment, id, action)).collect();
-    s.insert(&HOLD_ACTIONS, actions).await?;
-    let objects: Vec<Vec<Value<'_>>> =
-        change.objects.iter().map(|object| row![environment, id, object]).collect();
-    let sql = "INSERT INTO provider_objects (environment_id, provider, object, payment_id)
-         SELECT environment_id, provider, $3, id FROM card_payments WHERE environment_id = $1 AND id = $2
-         ON CONFLICT DO NOTHING";
-    s.execute_each(sql, &objects).await?;
     let reference = ServiceReference::Card(id);
-    exceptions::add(s, environment, reference, &change.exceptions).await?;
-    if let Some(settled) = &change.event {
-        events::settle(s, environment, settled).await?;
+    for (table, rows) in CARD_TABLES.into_iter().zip(of_card(change)?) {
+        additions::add(s, environment, reference, table, rows).await?;
     }
     let state = change.transaction.as_ref().map(|(_, state)| state);
     append_events(s, &change.new_events, About { environment, reference, at: change.at, state }).await?;
@@ -93,23 +68,23 @@ pub(crate) async fn change<S: Session>(
 }
 
 /// Moves the payment one revision on, if it is still at the one the change was decided on.
-async fn pass_gate<S: Session>(
-    s: &mut S,
+static GATE: LazyLock<String> = LazyLock::new(|| {
+    let (progress, lines) = (assignments(5, Progress::COLUMNS), 5 + Progress::COLUMNS.len());
+    format!(
+        "UPDATE card_payments SET {progress}, revision = revision + 1, last_change = $4, {}
+         WHERE environment_id = $1 AND id = $2 AND revision = $3",
+        appended_on_sqlite(lines)
+    )
+});
+
+/// The environment, the id, the revision, the change, the progress and the lines of the timeline.
+pub(crate) fn gate_values(
     environment: EnvironmentId,
     id: PaymentId,
     change: &PaymentChange,
-) -> Result<bool, Fault> {
-    let sql = concat!(
-        "UPDATE card_payments SET preparation = $5, object = $6, checkout_url = $7, prepared_at = $8,
-             confirmed = $9, due_at = $10, follow_up_at = $11, tries = $12, waiting = $13, revision = revision + 1,
-             last_change = $4, ",
-        appended!(Sqlite, "$14"),
-        " WHERE environment_id = $1 AND id = $2 AND revision = $3"
-    );
-    let mut values = row![environment, id, rows::version(change.from_revision), change.id];
-    values.extend(progress_values(&change.progress));
-    values.push(pack(&change.entries)?.into());
-    Ok(s.execute(sql, &values).await? == 1)
+) -> Result<Vec<Value<'_>>, Fault> {
+    let (revision, lines) = (rows::version(change.from_revision), pack(&change.entries)?);
+    Ok(row![environment, id, revision, change.id, ..&change.progress, lines])
 }
 
 /// Asked afterwards: a statement has seen the payment as it was before it waited for its turn.
@@ -120,7 +95,7 @@ pub(crate) async fn why_not<S: Session>(
     change: ChangeId,
 ) -> Result<Changed, Fault> {
     let sql = "SELECT last_change FROM card_payments WHERE environment_id = $1 AND id = $2";
-    let last = s.query_opt(sql, values![environment, id], |cells| cells.id_or_none()).await?;
+    let last: Option<Option<ChangeId>> = s.query_opt(sql, values![environment, id], read).await?;
     Ok(match last {
         None => Changed::Missing,
         Some(last) if last == Some(change) => Changed::Done,

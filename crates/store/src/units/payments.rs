@@ -3,12 +3,17 @@
 use std::sync::LazyLock;
 
 use tollgate_domain::{
-    Minor, ServiceReference, Timestamp,
-    card::CardOrder,
+    Minor, ServiceReference,
+    card::{Attempt, CardOrder},
+    hold::HoldAction,
     id::{EnvironmentId, HoldActionId, PaymentId, RefundId},
     limit::LimitUse,
+    refund::Refund,
+    transaction::Dispute,
 };
-use tollgate_engine::ports::{CardPayment, Entry, Inserted, NewEvent, PaymentFilter, Progress};
+use tollgate_engine::ports::{
+    CardPayment, CardTransaction, Entry, Inserted, NewEvent, PaymentFilter, Progress,
+};
 
 use super::{
     directory,
@@ -16,19 +21,13 @@ use super::{
     out_events::{About, append_events},
 };
 use crate::{
-    postgres::card_payments,
     prelude::*,
     rows::{
-        books::{dispute_columns, read_dispute},
-        hold::{hold_action_columns, read_action},
         is_unstorable,
-        payment::{
-            PAYMENTS, attempt_columns, list_conditions, payment_row, read_attempt, read_columns, read_order,
-            read_progress, read_refund, refund_columns,
-        },
+        payment::{PAYMENTS, list_conditions},
         timeline::pack,
-        transaction::{self, STATE_COLUMNS, state_columns},
     },
+    table::{Column, Columns as _, Kind, columns},
 };
 
 pub(crate) async fn insert<S: Session>(
@@ -42,13 +41,22 @@ pub(crate) async fn insert<S: Session>(
     if order.environment != environment {
         return Err(Fault::Misuse("a payment was to be stored in another environment than its own"));
     }
-    if S::DIALECT == Dialect::Postgres {
-        return card_payments::insert(s, order, progress, entries, new_events).await;
-    }
+    s.insert_payment(order, progress, entries, new_events).await
+}
+
+/// On SQLite.
+pub(crate) async fn insert_in_steps<S: Session>(
+    s: &mut S,
+    order: &CardOrder,
+    progress: &Progress,
+    entries: &[Entry],
+    new_events: &[NewEvent],
+) -> Result<Effect<Inserted>, Fault> {
+    let environment = order.environment;
     if directory::stamp(s, environment).await?.is_none() {
         return Ok(Effect::Nothing(Inserted::EnvironmentMissing));
     }
-    if s.execute(PAYMENTS.insert_one(), &payment_row(order, progress, pack(entries)?)).await? == 0 {
+    if s.execute(PAYMENTS.insert_one(), &row![..order, ..progress, 0_u32, pack(entries)?]).await? == 0 {
         return Ok(Effect::Nothing(not_inserted(s, order).await?));
     }
     let reference = ServiceReference::Card(order.id);
@@ -114,30 +122,57 @@ pub(crate) async fn of_key<S: Session>(
 ) -> Result<Option<PaymentId>, Fault> {
     let sql = "SELECT id FROM card_payments
          WHERE environment_id = $1 AND key_digest = $2 AND key_digest IS NOT NULL AND preparation <> 'withdrawn'";
-    s.query_opt(sql, values![environment, key], |cells| cells.id()).await
+    s.query_opt(sql, values![environment, key], read).await
 }
 
-/// One statement, and so one moment: a row for each attempt, dispute, refund, capture and void, or one row if there is none, each
-/// with the payment.
-static FIND: LazyLock<String> = LazyLock::new(|| {
+/// A part of a payment: its columns, where its rows are, and what they are in order of.
+type PartOf = (&'static str, &'static [Column], &'static str, &'static str);
+
+const PARTS: [PartOf; 4] = [
+    ("a", Attempt::COLUMNS, "card_attempts", "number"),
+    ("d", Dispute::COLUMNS, "disputes", "opened_at"),
+    ("h", HoldAction::COLUMNS, "hold_actions", "created_at"),
+    ("r", Refund::COLUMNS, "refunds", "created_at"),
+];
+
+/// One statement, and so one moment: a row for the payment with its transaction, and one for each attempt, dispute, capture or
+/// void, and refund. In each row the columns of all others are empty.
+pub(crate) fn find_sql(dialect: Dialect) -> String {
+    let own = [CardOrder::COLUMNS, Progress::COLUMNS, columns!(revision: Number)].concat();
+    let all = [("p", own.as_slice()), ("t", CardTransaction::COLUMNS)];
+    let all: Vec<_> = all.into_iter().chain(PARTS.map(|(alias, columns, ..)| (alias, columns))).collect();
+    let empty = |kind: Kind| match dialect {
+        Dialect::Sqlite => "NULL".to_owned(),
+        Dialect::Postgres => format!("CAST(NULL AS {})", kind.name()),
+    };
+    let columns = |shown: &[&str]| {
+        let column = |alias: &str, (name, kind): &Column| {
+            if shown.contains(&alias) { format!("{alias}.{name}") } else { empty(*kind) }
+        };
+        let columns = all.iter().flat_map(|(alias, columns)| columns.iter().map(|it| column(alias, it)));
+        columns.collect::<Vec<_>>().join(", ")
+    };
+    let parts = PARTS.map(|(alias, _, table, order)| {
+        let columns = columns(&[alias]);
+        format!(
+            "UNION ALL SELECT {alias}.{order}, {columns} FROM {table} {alias}
+             WHERE {alias}.environment_id = $1 AND {alias}.payment_id = $2"
+        )
+    });
+    // The payment is first: nothing is numbered or was made before the beginning of time.
+    let first = i64::MIN + 1;
     format!(
-        "SELECT {}, {}, {}, {}, {}, {} FROM card_payments p
+        "SELECT CAST({first} AS BIGINT) AS place, {} FROM card_payments p
          LEFT JOIN transactions t
              ON t.environment_id = p.environment_id AND t.method = 'web_card' AND t.reference = p.id
-         LEFT JOIN card_attempts a ON a.environment_id = p.environment_id AND a.payment_id = p.id
-         LEFT JOIN disputes d ON d.environment_id = p.environment_id AND d.payment_id = p.id
-         LEFT JOIN hold_actions h ON h.environment_id = p.environment_id AND h.payment_id = p.id
-         LEFT JOIN refunds r ON r.environment_id = p.environment_id AND r.payment_id = p.id
          WHERE p.environment_id = $1 AND p.id = $2
-         ORDER BY a.number, d.opened_at, d.id, h.created_at, h.id, r.created_at, r.id",
-        PAYMENTS.select_first(read_columns(), "p"),
-        attempt_columns!(),
-        state_columns!(),
-        dispute_columns!(),
-        hold_action_columns!(),
-        refund_columns!()
+         {} ORDER BY 1",
+        columns(&["p", "t"]),
+        parts.join(" ")
     )
-});
+}
+
+static FIND: LazyLock<[String; 2]> = LazyLock::new(|| [Dialect::Sqlite, Dialect::Postgres].map(find_sql));
 
 pub(crate) async fn find<S: Session>(
     s: &mut S,
@@ -145,44 +180,44 @@ pub(crate) async fn find<S: Session>(
     id: PaymentId,
 ) -> Result<Option<CardPayment>, Fault> {
     let mut payment: Option<CardPayment> = None;
+    let (mut disputes, mut actions, mut refunds) = (Vec::new(), Vec::new(), Vec::new());
     let read = |cells: &mut Cells<'_>| {
-        if let Some(payment) = &mut payment {
-            cells.skip(read_columns());
-            let attempt = read_attempt(cells)?;
-            // The transaction is in every row.
-            cells.skip(STATE_COLUMNS);
-            let (dispute, action) = (read_dispute(cells)?, read_action(cells)?);
-            let refund = read_refund(cells)?;
-            let known = &mut payment.attempts;
-            known.extend(attempt.filter(|it| known.last().is_none_or(|last| last.number != it.number)));
-            let known = &mut payment.disputes;
-            known.extend(dispute.filter(|it| known.iter().all(|known| known.id != it.id)));
-            let known = &mut payment.hold_actions;
-            known.extend(action.filter(|it| known.iter().all(|known| known.id != it.id)));
-            let known = &mut payment.refunds;
-            known.extend(refund.filter(|it| known.iter().all(|known| known.id != it.id)));
+        let place: i64 = cells.get()?;
+        let Some(payment) = &mut payment else {
+            payment = Some(CardPayment {
+                order: cells.get()?,
+                progress: cells.get()?,
+                revision: cells.field("revision")?,
+                transaction: cells.get()?,
+                attempts: Vec::new(),
+                disputes: Vec::new(),
+                hold_actions: Vec::new(),
+                refunds: Vec::new(),
+            });
             return Ok(());
-        }
-        payment = Some(CardPayment {
-            order: read_order(cells)?,
-            progress: read_progress(cells)?,
-            revision: cells.count("revision")?,
-            attempts: read_attempt(cells)?.into_iter().collect(),
-            transaction: transaction::read_if_any(cells)?,
-            disputes: read_dispute(cells)?.into_iter().collect(),
-            hold_actions: read_action(cells)?.into_iter().collect(),
-            refunds: read_refund(cells)?.into_iter().collect(),
-        });
+        };
+        cells.skip(CardOrder::WIDTH + Progress::WIDTH + 1 + CardTransaction::WIDTH);
+        payment.attempts.extend(cells.get::<Option<Attempt>>()?);
+        disputes.extend(cells.get::<Option<Dispute>>()?.map(|dispute| (place, dispute)));
+        actions.extend(cells.get::<Option<HoldAction>>()?.map(|action| (place, action)));
+        refunds.extend(cells.get::<Option<Refund>>()?.map(|refund| (place, refund)));
         Ok(())
     };
-    s.query(&FIND, values![environment, id], read).await?;
-    if let Some(CardPayment { transaction: Some(transaction), disputes, .. }) = &mut payment
-        && let Some(shown) = &mut transaction.state.dispute
-        && let Some(dispute) = disputes.iter().find(|dispute| dispute.id == shown.id)
+    let [sqlite, postgres] = &*FIND;
+    s.query(S::DIALECT.pick(sqlite, postgres), values![environment, id], read).await?;
+    let Some(mut payment) = payment else { return Ok(None) };
+    disputes.sort_by(|(at, one), (then, other)| (at, &one.id).cmp(&(then, &other.id)));
+    actions.sort_by_key(|(at, action)| (*at, action.id));
+    refunds.sort_by_key(|(at, refund)| (*at, refund.id));
+    payment.disputes = disputes.into_iter().map(|(_, dispute)| dispute).collect();
+    payment.hold_actions = actions.into_iter().map(|(_, action)| action).collect();
+    payment.refunds = refunds.into_iter().map(|(_, refund)| refund).collect();
+    if let Some(shown) = payment.transaction.as_mut().and_then(|it| it.state.dispute.as_mut())
+        && let Some(dispute) = payment.disputes.iter().find(|dispute| dispute.id == shown.id)
     {
         shown.withdrawn = dispute.withdrawn;
     }
-    Ok(payment)
+    Ok(Some(payment))
 }
 
 pub(crate) async fn of_object<S: Session>(
@@ -196,7 +231,7 @@ pub(crate) async fn of_object<S: Session>(
     }
     let sql = "SELECT payment_id FROM provider_objects
          WHERE environment_id = $1 AND provider = $2 AND object = $3";
-    s.query_opt(sql, values![environment, provider, object], |cells| cells.id()).await
+    s.query_opt(sql, values![environment, provider, object], read).await
 }
 
 pub(crate) async fn of_refund<S: Session>(
@@ -205,7 +240,7 @@ pub(crate) async fn of_refund<S: Session>(
     refund: RefundId,
 ) -> Result<Option<PaymentId>, Fault> {
     let sql = "SELECT payment_id FROM refunds WHERE environment_id = $1 AND id = $2";
-    s.query_opt(sql, values![environment, refund], |cells| cells.id()).await
+    s.query_opt(sql, values![environment, refund], read).await
 }
 
 pub(crate) async fn of_hold_action<S: Session>(
@@ -214,7 +249,7 @@ pub(crate) async fn of_hold_action<S: Session>(
     action: HoldActionId,
 ) -> Result<Option<PaymentId>, Fault> {
     let sql = "SELECT payment_id FROM hold_actions WHERE environment_id = $1 AND id = $2";
-    s.query_opt(sql, values![environment, action], |cells| cells.id()).await
+    s.query_opt(sql, values![environment, action], read).await
 }
 
 /// A payment has a few; nobody reads more.
@@ -231,7 +266,7 @@ pub(crate) async fn objects<S: Session>(
          SELECT object FROM named
          WHERE provider = (SELECT p.provider FROM card_payments p WHERE p.environment_id = $1 AND p.id = $2)
          ORDER BY object LIMIT $3";
-    s.query(sql, values![environment, id, OBJECTS_MAX], |cells| cells.text()).await
+    s.query(sql, values![environment, id, OBJECTS_MAX], read).await
 }
 
 pub(crate) fn list_sql(filter: PaymentFilter) -> String {
@@ -250,52 +285,5 @@ pub(crate) async fn list<S: Session>(
     limit: u32,
 ) -> Result<Vec<PaymentId>, Fault> {
     let Some(last) = rows::up_to_before(before) else { return Ok(Vec::new()) };
-    s.query(&list_sql(filter), values![environment, last, limit], |cells| cells.id()).await
-}
-
-/// What is claimed: payments that are due, or paid ones whose follow-up is.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Claim {
-    /// Asked before claiming, so that looking for work writes nothing while there is none.
-    pub(crate) any: &'static str,
-    pub(crate) due: &'static str,
-    lease: &'static str,
-}
-
-pub(crate) const DUE: Claim = Claim {
-    any: "SELECT 1 FROM card_payments WHERE due_at <= $1 ORDER BY due_at LIMIT 1",
-    due: "SELECT due_at, id, environment_id FROM card_payments WHERE due_at <= $1 ORDER BY due_at LIMIT $2",
-    lease: "UPDATE card_payments SET due_at = $3, tries = tries + 1 WHERE environment_id = $1 AND id = $2",
-};
-
-pub(crate) const FOLLOW_UPS: Claim = Claim {
-    any: "SELECT 1 FROM card_payments WHERE follow_up_at <= $1 ORDER BY follow_up_at LIMIT 1",
-    due: "SELECT follow_up_at, id, environment_id FROM card_payments
-          WHERE follow_up_at <= $1 ORDER BY follow_up_at LIMIT $2",
-    lease: "UPDATE card_payments SET follow_up_at = $3 WHERE environment_id = $1 AND id = $2",
-};
-
-pub(crate) async fn is_any_due<S: Session>(s: &mut S, claim: Claim, now: Timestamp) -> Result<bool, Fault> {
-    s.exists(claim.any, values![now]).await
-}
-
-/// What another node is taking, or changing, in this very moment is passed over rather than waited for.
-pub(crate) async fn claim<S: Session>(
-    s: &mut S,
-    claim: Claim,
-    now: Timestamp,
-    until: Timestamp,
-    limit: u32,
-) -> Result<Effect<Vec<(EnvironmentId, PaymentId)>>, Fault> {
-    let mut due: Vec<(i64, PaymentId, EnvironmentId)> = s
-        .query(&S::DIALECT.claimed(claim.due), values![now, limit], |cells| {
-            Ok((cells.number()?, cells.id()?, cells.id()?))
-        })
-        .await?;
-    due.sort_unstable();
-    let due: Vec<_> = due.into_iter().map(|(_, id, environment)| (environment, id)).collect();
-    let leases: Vec<Vec<Value<'_>>> =
-        due.iter().map(|(environment, id)| row![*environment, *id, until]).collect();
-    s.execute_each(claim.lease, &leases).await?;
-    Ok(Effect::written_if(!due.is_empty(), due))
+    s.query(&list_sql(filter), values![environment, last, limit], read).await
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use tollgate_domain::{
     Timestamp,
-    id::{TokenId, UserId},
-    people::{Access, Role, SignOnSubject, User, UserToken},
+    id::{OrganizationId, TokenId, UserId},
+    people::{Access, SignOnSubject, User, UserToken},
 };
 use tollgate_engine::ports::{
     AccessEnded, DirectoryVersion, OperatorUse, Page, SubjectBound, TokenIssued, UserCreated, UserState,
@@ -14,38 +14,61 @@ use tollgate_engine::ports::{
 use super::{audit_log, directory};
 use crate::prelude::*;
 
-/// The columns that [`read_user`] takes, of users as `u`.
-macro_rules! user_columns {
-    () => {
-        "u.id, u.name, u.email, u.role, u.organizations, u.created_at, u.removed_at, u.subject, u.last_used_at"
-    };
+record! {
+    USERS, user_columns = "users" as u of () "";
+    User {
+        id: Id = id,
+        name: Text = name,
+        email: Text = email,
+        role: Text, organizations: Text = access,
+        created_at: Number = created_at,
+        removed_at: Number = removed_at,
+        subject: Text = subject,
+        last_used_at: Number = last_used_at,
+    }
+    + (directory_version: Number)
 }
 
-/// The columns that [`read_token`] takes, of user_tokens as `t`.
-macro_rules! token_columns {
-    () => {
-        "t.id, t.user_id, t.name, t.digest, t.last_four, t.created_at, t.expires_at, t.revoked_at,
-         t.last_used_at, t.issuers"
-    };
+record! {
+    TOKENS, token_columns = "user_tokens" as t of () "";
+    UserToken {
+        id: Id = id,
+        user_id: Id = user,
+        name: Text = name,
+        digest: Bytes = digest,
+        last_four: Text = last_four,
+        created_at: Number = created_at,
+        expires_at: Number = expires_at,
+        revoked_at: Number = revoked_at,
+        last_used_at: Number = last_used_at,
+        issuers: Text = issuers,
+    }
 }
 
-fn read_user(cells: &mut Cells<'_>) -> Result<User, Fault> {
-    Ok(User {
-        id: cells.id()?,
-        name: cells.text()?,
-        email: cells.text()?,
-        access: Access {
-            role: cells.word("role", Role::parse)?,
-            organizations: match cells.text_or_none()? {
-                None => None,
-                ids => Some(rows::ids(ids, "organizations of a user")?),
-            },
-        },
-        created_at: cells.moment()?,
-        removed_at: cells.moment_or_none()?,
-        subject: cells.text_or_none()?.map(|stored| read_subject(&stored)).transpose()?,
-        last_used_at: cells.moment_or_none()?,
-    })
+stored! { Access { role, organizations } }
+
+texts! {
+    Vec<OrganizationId>: write_organizations, read_organizations;
+    SignOnSubject: subject_text, read_subject;
+}
+
+fn write_organizations(ids: &[OrganizationId]) -> String {
+    rows::list_of_ids(ids)
+}
+
+fn read_organizations(stored: &str) -> Result<Vec<OrganizationId>, CorruptRow> {
+    rows::ids(Some(stored.to_owned()), "organizations of a user")
+}
+
+/// The issuers of a token, of whom none is known where the column is empty.
+impl Stored for Vec<UserId> {
+    fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
+        row.push(rows::list_of_ids(self).into());
+    }
+
+    fn take(cells: &mut Cells<'_>) -> Result<Option<Self>, Fault> {
+        Ok(Some(rows::ids(cells.get()?, "issuers of a token")?))
+    }
 }
 
 fn read_subject(stored: &str) -> Result<SignOnSubject, CorruptRow> {
@@ -56,21 +79,6 @@ fn read_subject(stored: &str) -> Result<SignOnSubject, CorruptRow> {
 /// An issuer is a URL, which has no spaces.
 fn subject_text(SignOnSubject { issuer, subject }: &SignOnSubject) -> String {
     format!("{issuer} {subject}")
-}
-
-fn read_token(cells: &mut Cells<'_>) -> Result<UserToken, Fault> {
-    Ok(UserToken {
-        id: cells.id()?,
-        user: cells.id()?,
-        name: cells.text()?,
-        digest: cells.digest()?,
-        last_four: cells.text()?,
-        created_at: cells.moment()?,
-        expires_at: cells.moment()?,
-        revoked_at: cells.moment_or_none()?,
-        last_used_at: cells.moment_or_none()?,
-        issuers: rows::ids(cells.text_or_none()?, "issuers of a token")?,
-    })
 }
 
 /// The version of the user's last change; `None` if there is none such.
@@ -96,21 +104,7 @@ pub(crate) async fn create<S: Session>(s: &mut S, new: &User) -> Result<Effect<U
         return Ok(Effect::Nothing(UserCreated::EmailTaken));
     }
     let version = directory::advance(s).await?;
-    let organizations = new.access.organizations.as_deref().map(rows::list_of_ids);
-    let sql =
-        "INSERT INTO users (id, name, email, role, organizations, created_at, removed_at, directory_version)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-    let values = values![
-        new.id,
-        &new.name,
-        &new.email,
-        new.access.role.as_str(),
-        organizations.as_deref(),
-        new.created_at,
-        new.removed_at,
-        rows::version(version.0)
-    ];
-    s.execute(sql, values).await?;
+    s.insert(&USERS, vec![row![..new, rows::version(version.0)]]).await?;
     Ok(Effect::Directory(UserCreated::Done(version)))
 }
 
@@ -142,9 +136,8 @@ pub(crate) async fn change<S: Session>(
     if found.name == name && found.access == *access {
         return Ok(Effect::Nothing(AccessEnded::Done(stamp)));
     }
-    let organizations = access.organizations.as_deref().map(rows::list_of_ids);
     let sql = "UPDATE users SET name = $2, role = $3, organizations = $4 WHERE id = $1";
-    s.execute(sql, values![user, name, access.role.as_str(), organizations.as_deref()]).await?;
+    s.execute(sql, &row![user, name, ..access]).await?;
     Ok(Effect::Directory(AccessEnded::Done(touch(s, user).await?)))
 }
 
@@ -159,14 +152,14 @@ pub(crate) async fn bind_subject<S: Session>(
         return Ok(Effect::Nothing(SubjectBound::Missing));
     };
     match found.user.subject {
-        Some(known) if known == *subject => return Ok(Effect::Nothing(SubjectBound::Done(stamp))),
-        Some(known) if known.issuer == subject.issuer => {
+        Some(bound) if bound == *subject => return Ok(Effect::Nothing(SubjectBound::Done(stamp))),
+        Some(bound) if bound.issuer == subject.issuer => {
             return Ok(Effect::Nothing(SubjectBound::Other));
         }
         _ => {}
     }
     let sql = "UPDATE users SET subject = $2 WHERE id = $1";
-    s.execute(sql, values![user, subject_text(subject)]).await?;
+    s.execute(sql, &row![user, ..subject]).await?;
     Ok(Effect::Directory(SubjectBound::Done(touch(s, user).await?)))
 }
 
@@ -178,7 +171,7 @@ pub(crate) async fn behind<S: Session>(s: &mut S, users: &[UserId]) -> Result<Ve
         place = place.saturating_add(1);
         let sql = "SELECT other.id FROM users u JOIN users other ON other.email = u.email OR other.subject = u.subject
              WHERE u.id = $1 ORDER BY other.id";
-        let mut others = s.query(sql, values![user], |cells| cells.id()).await?;
+        let mut others: Vec<UserId> = s.query(sql, values![user], read).await?;
         others.extend(audit_log::creators(s, user).await?);
         for other in others {
             if !found.contains(&other) {
@@ -219,26 +212,11 @@ pub(crate) async fn issue_token<S: Session>(
     }
     let sql =
         "SELECT count(*) FROM user_tokens WHERE user_id = $1 AND revoked_at IS NULL AND expires_at > $2";
-    let count: u32 =
-        s.query_one(sql, values![new.user, new.created_at], |cells| cells.count("count")).await?;
+    let count: u32 = s.query_one(sql, values![new.user, new.created_at], read).await?;
     if count >= most {
         return Ok(Effect::Nothing(TokenIssued::TooMany));
     }
-    let sql =
-        "INSERT INTO user_tokens (user_id, id, name, digest, last_four, created_at, expires_at, revoked_at, issuers)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
-    let values = values![
-        new.user,
-        new.id,
-        &new.name,
-        &new.digest,
-        &new.last_four,
-        new.created_at,
-        new.expires_at,
-        new.revoked_at,
-        rows::list_of_ids(&new.issuers)
-    ];
-    s.execute(sql, values).await?;
+    s.insert(&TOKENS, vec![row![..new]]).await?;
     Ok(Effect::Directory(TokenIssued::Done(touch(s, new.user).await?)))
 }
 
@@ -264,7 +242,7 @@ pub(crate) async fn revoke_token<S: Session>(
 pub(crate) async fn list<S: Session>(s: &mut S, page: Page<UserId>) -> Result<Vec<UserState>, Fault> {
     let Some(first) = rows::from_after(page.after) else { return Ok(Vec::new()) };
     let sql = concat!("SELECT ", user_columns!(), " FROM users u WHERE u.id >= $1 ORDER BY u.id LIMIT $2");
-    let users = s.query(sql, values![first, page.limit], read_user).await?;
+    let users: Vec<User> = s.query(sql, values![first, page.limit], read).await?;
     let (Some(first), Some(last)) = (users.first(), users.last()) else { return Ok(Vec::new()) };
     let sql = concat!(
         "SELECT ",
@@ -272,26 +250,26 @@ pub(crate) async fn list<S: Session>(s: &mut S, page: Page<UserId>) -> Result<Ve
         " FROM user_tokens t WHERE t.user_id >= $1 AND t.user_id <= $2 AND t.revoked_at IS NULL
          ORDER BY t.user_id, t.id"
     );
-    let tokens = s.query(sql, values![first.id, last.id], read_token).await?;
+    let tokens = s.query(sql, values![first.id, last.id], read).await?;
     Ok(with_tokens(users, tokens))
 }
 
 pub(crate) async fn find<S: Session>(s: &mut S, id: UserId) -> Result<Option<UserState>, Fault> {
     let sql = concat!("SELECT ", user_columns!(), " FROM users u WHERE u.id = $1");
-    let user = s.query_opt(sql, values![id], read_user).await?;
+    let user = s.query_opt(sql, values![id], read).await?;
     let sql = concat!(
         "SELECT ",
         token_columns!(),
         " FROM user_tokens t WHERE t.user_id = $1 AND t.revoked_at IS NULL ORDER BY t.id"
     );
-    let tokens = s.query(sql, values![id], read_token).await?;
+    let tokens = s.query(sql, values![id], read).await?;
     Ok(user.map(|user| UserState { user, tokens }))
 }
 
 /// Every user touched after this version of the directory.
 pub(super) async fn since<S: Session>(s: &mut S, since: i64) -> Result<Vec<UserState>, Fault> {
     let sql = concat!("SELECT ", user_columns!(), " FROM users u WHERE u.directory_version > $1");
-    let users = s.query(sql, values![since], read_user).await?;
+    let users: Vec<User> = s.query(sql, values![since], read).await?;
     if users.is_empty() {
         return Ok(Vec::new());
     }
@@ -301,7 +279,7 @@ pub(super) async fn since<S: Session>(s: &mut S, since: i64) -> Result<Vec<UserS
         " FROM users u JOIN user_tokens t ON t.user_id = u.id
          WHERE u.directory_version > $1 AND t.revoked_at IS NULL ORDER BY t.user_id, t.id"
     );
-    let tokens = s.query(sql, values![since], read_token).await?;
+    let tokens = s.query(sql, values![since], read).await?;
     Ok(with_tokens(users, tokens))
 }
 

@@ -55,6 +55,18 @@ pub(crate) fn entry_values(entries: &[Entry]) -> impl Iterator<Item = Value<'sta
     Account::ALL.into_iter().map(|account| entry_of(entries, account).into())
 }
 
+/// Parts of a statement of PostgreSQL: adds `sums` (environment_id, currency, account, amount) to wallets that are locked. An
+/// account to take from that is not there would begin below zero, which is refused.
+pub(crate) const ADD_SUMS: &str = "added AS (
+         UPDATE ledger_accounts a SET balance_minor = a.balance_minor + sums.amount FROM sums
+         WHERE a.environment_id = sums.environment_id AND a.currency = sums.currency AND a.account = sums.account),
+     opened AS (
+         INSERT INTO ledger_accounts (environment_id, currency, account, balance_minor)
+         SELECT environment_id, currency, account, amount FROM sums
+         WHERE NOT EXISTS (
+             SELECT 1 FROM ledger_accounts a WHERE a.environment_id = sums.environment_id
+                 AND a.currency = sums.currency AND a.account = sums.account))";
+
 /// On PostgreSQL, the entries of the posting `p`, which is at hand: those in its columns, and those of a posting from before them.
 const ENTRIES_AT_HAND: &str = "LATERAL (
      SELECT p.environment_id, p.currency, p.id AS posting_id, a.account COLLATE \"C\" AS account, a.amount_minor

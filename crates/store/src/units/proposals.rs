@@ -1,5 +1,7 @@
 //! Changes of the configuration that wait for somebody else.
 
+use std::sync::LazyLock;
+
 use tollgate_domain::{
     Timestamp,
     approval::{Approval, ApprovalState},
@@ -7,18 +9,19 @@ use tollgate_domain::{
     id::{ApprovalId, EnvironmentId, EventId},
 };
 use tollgate_engine::ports::{
-    ApprovalQuery, ConfigChange, ConfigProposal, ConfigPut, NewCircuitEvent, ProposalDecided, Proposed,
+    ConfigChange, ConfigProposal, ConfigPut, NewCircuitEvent, ProposalDecided, Proposed,
 };
 
 use super::{
+    approvals::approvals,
     config, directory,
-    out_events::{deliver, insert},
+    out_events::{Notice, notify},
 };
 use crate::{
     prelude::*,
     rows::{
         approval,
-        out_event::{CONFIGURATION, in_filter, write_proposal},
+        out_event::{CONFIGURATION, write_proposal},
     },
 };
 
@@ -30,12 +33,7 @@ macro_rules! proposal_columns {
     };
 }
 
-pub(crate) const LIST: &str = concat!(proposal_columns!(), " AND id < $2 ORDER BY id DESC LIMIT $3");
-pub(crate) const LIST_OPEN: &str =
-    concat!(proposal_columns!(), " AND id < $2 AND state = 'required' ORDER BY id DESC LIMIT $3");
-const LIST_IN_STATE: &str =
-    concat!(proposal_columns!(), " AND id < $2 AND state = $4 ORDER BY id DESC LIMIT $3");
-const ONE: &str = concat!(proposal_columns!(), " AND id = $2");
+approvals! { ConfigProposal, read, proposal_columns!(), "", "id", "state", |id: &ApprovalId| *id }
 
 fn read(cells: &mut Cells<'_>) -> Result<ConfigProposal, Fault> {
     let (environment, id) = (cells.id()?, cells.id()?);
@@ -66,7 +64,7 @@ pub(crate) async fn propose<S: Session>(
     if directory::stamp(s, *environment).await?.is_none() {
         return Ok(Effect::Nothing(Proposed::EnvironmentMissing));
     }
-    if s.query_opt(ONE, values![*environment, approval.id], read).await?.is_some() {
+    if s.exists(&ONE, values![*environment, approval.id]).await? {
         return Ok(Effect::Nothing(Proposed::Done));
     }
     let sql = "SELECT count(*) FROM config_proposals WHERE environment_id = $1 AND state = 'required'";
@@ -91,38 +89,17 @@ pub(crate) async fn propose<S: Session>(
         change.at
     ];
     s.execute(sql, values).await?;
-    let kind = EventKind::ApprovalRequired;
-    let (at, state) = (change.at, write_proposal(change));
-    let values = values![*environment, event, kind.as_str(), CONFIGURATION, approval.id, at, state];
-    s.execute(insert(S::DIALECT), values).await?;
-    s.execute(deliver(S::DIALECT), values![*environment, event, at, in_filter(kind)]).await?;
+    let (kind, about) = (EventKind::ApprovalRequired, (CONFIGURATION, approval.id.to_bytes()));
+    let notice = Notice {
+        environment: *environment,
+        id: event,
+        kind,
+        about,
+        at: change.at,
+        state: write_proposal(change),
+    };
+    notify(s, notice).await?;
     Ok(Effect::Written(Proposed::Done))
-}
-
-pub(crate) async fn list<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    query: ApprovalQuery,
-) -> Result<Vec<ConfigProposal>, Fault> {
-    let before = query.before.unwrap_or_else(|| ApprovalId::from_bytes([u8::MAX; 16]));
-    match query.state {
-        None => s.query(LIST, values![environment, before, query.limit], read).await,
-        Some(ApprovalState::Required) => {
-            s.query(LIST_OPEN, values![environment, before, query.limit], read).await
-        }
-        Some(state) => {
-            let values = values![environment, before, query.limit, state.as_str()];
-            s.query(LIST_IN_STATE, values, read).await
-        }
-    }
-}
-
-pub(crate) async fn find<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    id: ApprovalId,
-) -> Result<Option<ConfigProposal>, Fault> {
-    s.query_opt(ONE, values![environment, id], read).await
 }
 
 pub(crate) async fn decide<S: Session>(
@@ -134,7 +111,7 @@ pub(crate) async fn decide<S: Session>(
     circuits: &[NewCircuitEvent],
 ) -> Result<Effect<ProposalDecided>, Fault> {
     directory::lock(s).await?;
-    let proposal = s.query_opt(ONE, values![environment, decided.id], read).await?;
+    let proposal = s.query_opt(&ONE, values![environment, decided.id], read).await?;
     let Some(proposal) = proposal.filter(|proposal| proposal.approval.is_open()) else {
         return Ok(Effect::Nothing(ProposalDecided::NotOpen));
     };

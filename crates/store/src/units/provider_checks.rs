@@ -1,7 +1,7 @@
 //! The last check of each provider, and the accounts that checks have learned of.
 
 use tollgate_domain::id::EnvironmentId;
-use tollgate_engine::ports::ProviderCheckRecord;
+use tollgate_engine::ports::{ProviderCheck, ProviderCheckRecord};
 
 use crate::prelude::*;
 
@@ -18,9 +18,7 @@ pub(crate) async fn put<S: Session>(
          ON CONFLICT (environment_id, provider) DO UPDATE SET config_version = excluded.config_version,
              checked_at = excluded.checked_at, checks = excluded.checks
          WHERE provider_checks.checked_at <= excluded.checked_at";
-    let checks = serde_json::to_string(&record.checks).unwrap_or_default();
-    let version = rows::version(record.config_version);
-    s.execute(sql, values![environment, &record.provider, version, record.at, &checks]).await?;
+    s.execute(sql, &row![environment, ..record]).await?;
     Ok(Effect::Written(true))
 }
 
@@ -55,15 +53,17 @@ pub(crate) async fn account<S: Session>(
     credential: &str,
 ) -> Result<Option<String>, Fault> {
     let sql = "SELECT account FROM credential_accounts WHERE environment_id = $1 AND credential = $2";
-    s.query_opt(sql, values![environment, credential], |cells| cells.text()).await
+    s.query_opt(sql, values![environment, credential], read).await
 }
 
-fn read(cells: &mut Cells<'_>) -> Result<ProviderCheckRecord, Fault> {
-    Ok(ProviderCheckRecord {
-        provider: cells.text()?,
-        config_version: cells.count("version of a configuration")?,
-        at: cells.moment()?,
-        checks: serde_json::from_str(&cells.text()?)
-            .map_err(|_| Fault::CorruptRow(CorruptRow("unreadable checks of a provider")))?,
-    })
+stored! { ProviderCheckRecord { provider, config_version, at, checks } }
+
+fn write_checks(checks: &[ProviderCheck]) -> String {
+    serde_json::to_string(checks).unwrap_or_default()
 }
+
+fn read_checks(stored: &str) -> Result<Vec<ProviderCheck>, CorruptRow> {
+    serde_json::from_str(stored).map_err(|_| CorruptRow("unreadable checks of a provider"))
+}
+
+texts! { Vec<ProviderCheck>: write_checks, read_checks; }

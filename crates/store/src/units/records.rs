@@ -1,8 +1,7 @@
 //! Payments as they are found and added up.
 
 use tollgate_domain::{
-    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
-    event::EventKind,
+    PaymentMethod, ServiceReference, Timestamp,
     id::{EnvironmentId, PaymentId, RequestId, TransactionId, TransferId},
     search,
 };
@@ -10,10 +9,10 @@ use tollgate_engine::ports::{Activity, PastPayment, PaymentCustomer, ReturnCount
 
 use crate::{prelude::*, rows::is_unstorable};
 
-/// The columns that [`read_past_transfer`] takes, of transactions as `t`; the first is its place.
+/// The columns of a [`Placed`] transfer, of transactions as `t`; the first is its place.
 macro_rules! past_transfer_columns {
     () => {
-        "t.id, t.reference, t.created_at, t.currency, t.metadata, t.provider, t.channel, t.principal_minor,
+        "t.id, t.method, t.reference, t.created_at, CAST(NULL AS TEXT), t.currency, t.metadata, t.provider, t.channel, t.principal_minor,
          t.platform_fee_minor, t.organization_fee_minor, t.fee_minor, t.total_debit_minor, t.fee_layers"
     };
 }
@@ -25,55 +24,16 @@ fn read_found(cells: &mut Cells<'_>) -> Result<SearchHit, Fault> {
     Ok(SearchHit { place, reference: transfer.map_or_else(card, ServiceReference::Ach) })
 }
 
-fn read_activity(cells: &mut Cells<'_>) -> Result<Activity, Fault> {
-    Ok(Activity {
-        hour: cells.moment()?,
-        currency: cells.word("currency", Currency::parse)?,
-        method: cells.word("payment method", PaymentMethod::parse)?,
-        provider: cells.text()?,
-        kind: cells.word("kind of event", EventKind::parse)?,
-        count: cells.count("number of events")?,
-        principal_minor: cells.number()?,
-        platform_fee_minor: cells.number()?,
-        organization_fee_minor: cells.number()?,
-    })
+stored! {
+    Activity {
+        hour, currency, method, provider, kind, count, principal_minor, platform_fee_minor, organization_fee_minor,
+    }
+    PaymentCustomer { reference, name, email, external_id }
+    PastPayment { reference, at, flow, currency, metadata, provider, channel, fee }
 }
 
 /// A payment of the past at its place.
 type Placed = ([u8; 16], PastPayment);
-
-fn read_past_card(cells: &mut Cells<'_>) -> Result<Placed, Fault> {
-    let place = cells.id()?;
-    let reference = ServiceReference::Card(cells.id()?);
-    let at = cells.moment()?;
-    let flow = Some(cells.word("flow", Flow::parse)?);
-    Ok((place, read_past(cells, reference, at, flow)?))
-}
-
-fn read_past_transfer(cells: &mut Cells<'_>) -> Result<Placed, Fault> {
-    let place = cells.id()?;
-    let reference = ServiceReference::Ach(cells.id()?);
-    let at = cells.moment()?;
-    Ok((place, read_past(cells, reference, at, None)?))
-}
-
-fn read_past(
-    cells: &mut Cells<'_>,
-    reference: ServiceReference,
-    at: Timestamp,
-    flow: Option<Flow>,
-) -> Result<PastPayment, Fault> {
-    Ok(PastPayment {
-        reference,
-        at,
-        flow,
-        currency: cells.word("currency", Currency::parse)?,
-        metadata: cells.text()?,
-        provider: cells.text()?,
-        channel: cells.word("channel", Channel::parse)?,
-        fee: rows::fee::read(cells)?,
-    })
-}
 
 /// The newest of both, newest first.
 fn merged(cards: Vec<Placed>, transfers: Vec<Placed>, limit: u32) -> Vec<PastPayment> {
@@ -114,7 +74,7 @@ pub(crate) async fn terms<S: Session>(
     let mut terms = Vec::new();
     let mut from = prefix.to_owned();
     for _ in 0..limit {
-        let next = s.query_opt(NEXT_TERM, values![environment, &from], |cells| cells.text()).await?;
+        let next: Option<String> = s.query_opt(NEXT_TERM, values![environment, &from], read).await?;
         let Some(term) = next.filter(|term| term.starts_with(prefix)) else { break };
         // No text stands between this one and the same with the smallest letter that a term may have.
         from = format!("{term}\u{1}");
@@ -159,10 +119,10 @@ pub(crate) async fn made_by<S: Session>(
     let (first, last) = search::made_by(request);
     let request = request.to_string();
     let values = values![environment, first, last, &request];
-    if let Some(id) = s.query_opt(CARD_MADE, values, |cells| cells.id()).await? {
+    if let Some(id) = s.query_opt(CARD_MADE, values, read).await? {
         return Ok(Some(ServiceReference::Card(id)));
     }
-    let id = s.query_opt(TRANSFER_MADE, values, |cells| cells.id()).await?;
+    let id = s.query_opt(TRANSFER_MADE, values, read).await?;
     Ok(id.map(ServiceReference::Ach))
 }
 
@@ -185,7 +145,7 @@ pub(crate) async fn of_objects<S: Session>(
     // No name has a letter behind the last there is.
     let last = format!("{prefix}\u{10ffff}");
     let sql = S::DIALECT.pick(OF_OBJECTS, OF_OBJECTS_ON_SERVER);
-    s.query(sql, values![environment, prefix, &last, limit], |cells| cells.id()).await
+    s.query(sql, values![environment, prefix, &last, limit], read).await
 }
 
 pub(crate) const DISPUTED: &str =
@@ -196,12 +156,14 @@ pub(crate) async fn disputed<S: Session>(
     environment: EnvironmentId,
     dispute: &str,
 ) -> Result<Option<PaymentId>, Fault> {
-    s.query_opt(DISPUTED, values![environment, dispute], |cells| cells.id()).await
+    s.query_opt(DISPUTED, values![environment, dispute], read).await
 }
 
-const CARD_CUSTOMERS: &str = "SELECT customer_name, customer_email, CAST(NULL AS TEXT) FROM card_payments
+const CARD_CUSTOMERS: &str =
+    "SELECT 'web_card', id, customer_name, customer_email, CAST(NULL AS TEXT) FROM card_payments
      WHERE environment_id = $1 AND id = $2";
-const TRANSFER_CUSTOMERS: &str = "SELECT f.customer_name, f.customer_email, f.external_customer_id
+const TRANSFER_CUSTOMERS: &str =
+    "SELECT t.method, t.reference, f.customer_name, f.customer_email, f.external_customer_id
      FROM transactions t JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
      WHERE t.environment_id = $1 AND t.method = 'ach' AND t.reference = $2";
 
@@ -215,11 +177,6 @@ pub(crate) async fn customers<S: Session>(
         let sql = match reference.method() {
             PaymentMethod::WebCard => CARD_CUSTOMERS,
             PaymentMethod::Ach => TRANSFER_CUSTOMERS,
-        };
-        let read = |cells: &mut Cells<'_>| {
-            let (name, email, external_id) =
-                (cells.text_or_none()?, cells.text_or_none()?, cells.text_or_none()?);
-            Ok(PaymentCustomer { reference: *reference, name, email, external_id })
         };
         customers.extend(s.query_opt(sql, values![environment, *reference], read).await?);
     }
@@ -235,7 +192,7 @@ pub(crate) async fn activity<S: Session>(
     from: Timestamp,
     until: Timestamp,
 ) -> Result<Vec<Activity>, Fault> {
-    s.query(ACTIVITY, values![environment, from, until], read_activity).await
+    s.query(ACTIVITY, values![environment, from, until], read).await
 }
 
 /// Whatever was accepted by its provider was once processing.
@@ -262,7 +219,7 @@ pub(crate) async fn return_counts<S: Session>(
     Ok(ReturnCounts { sent, by_code })
 }
 
-pub(crate) const PAST_CARDS: &str = "SELECT p.id, p.id, p.created_at, p.flow, p.currency, p.metadata, p.provider, p.channel, p.principal_minor,
+pub(crate) const PAST_CARDS: &str = "SELECT p.id, 'web_card', p.id, p.created_at, p.flow, p.currency, p.metadata, p.provider, p.channel, p.principal_minor,
          p.platform_fee_minor, p.organization_fee_minor, p.fee_minor, p.total_debit_minor, p.fee_layers FROM card_payments p WHERE p.environment_id = $1 ORDER BY p.id DESC LIMIT $2";
 
 /// The two tables share the transaction's id.
@@ -290,11 +247,11 @@ pub(crate) async fn past_payments<S: Session>(
 ) -> Result<Vec<PastPayment>, Fault> {
     let (mut cards, mut transfers) = (Vec::new(), Vec::new());
     if method != Some(PaymentMethod::Ach) {
-        cards = s.query(PAST_CARDS, values![environment, limit], read_past_card).await?;
+        cards = s.query(PAST_CARDS, values![environment, limit], read).await?;
     }
     if method != Some(PaymentMethod::WebCard) {
         let sql = S::DIALECT.pick(PAST_TRANSFERS, PAST_TRANSFERS_BY_KEY);
-        transfers = s.query(sql, values![environment, limit], read_past_transfer).await?;
+        transfers = s.query(sql, values![environment, limit], read).await?;
     }
     Ok(merged(cards, transfers, limit))
 }

@@ -12,33 +12,43 @@ use crate::prelude::*;
 /// Groups that are shown.
 const MAX_GROUPS: u32 = 100;
 
-table! {
-    REQUEST_LOG = "request_log" ("ON CONFLICT DO NOTHING");
-    fn request_row(it: &'a LoggedRequest) {
-        environment_id: Id = it.environment,
-        id: Id = it.id,
-        at: Number = it.at,
-        key_id: Id = it.key,
-        method: Text = &it.method,
-        path: Text = &it.path,
-        endpoint: Text = &it.endpoint,
-        status: Number = it.status,
-        code: Text = &it.code,
-        fields: Text = it.fields.join(","),
-        took_millis: Number = it.took_millis,
-        reference: Text = &it.reference,
+record! {
+    REQUEST_LOG, request_columns = "request_log" as r of () "ON CONFLICT DO NOTHING";
+    LoggedRequest {
+        environment_id: Id = environment,
+        id: Id = id,
+        at: Number = at,
+        key_id: Id = key,
+        method: Text = method,
+        path: Text = path,
+        endpoint: Text = endpoint,
+        status: Number = status,
+        code: Text = code,
+        fields: Text = fields,
+        took_millis: Number = took_millis,
+        reference: Text = reference,
     }
 }
 
-table! {
-    QUOTE_COUNTS = "quote_counts" (
-        "ON CONFLICT (environment_id, hour, key_id) DO UPDATE SET count = quote_counts.count + excluded.count"
-    );
-    fn quote_row(it: &QuoteCount) {
-        environment_id: Id = it.environment,
-        key_id: Id = it.key,
-        hour: Number = it.hour,
-        count: Number = i64::try_from(it.count).unwrap_or(i64::MAX),
+texts! { Vec<String>: write_fields, read_fields; }
+
+fn write_fields(fields: &[String]) -> String {
+    fields.join(",")
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "other types of one text may be damaged")]
+fn read_fields(stored: &str) -> Result<Vec<String>, CorruptRow> {
+    Ok(stored.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+}
+
+record! {
+    QUOTE_COUNTS, quote_columns = "quote_counts" as q of ()
+        "ON CONFLICT (environment_id, hour, key_id) DO UPDATE SET count = quote_counts.count + excluded.count";
+    QuoteCount {
+        environment_id: Id = environment,
+        key_id: Id = key,
+        hour: Number = hour,
+        count: Number = count,
     }
 }
 
@@ -49,13 +59,13 @@ pub(crate) async fn record<S: Session>(
     uses: &[KeyUse],
 ) -> Result<Effect<()>, Fault> {
     if !requests.is_empty() {
-        s.insert(&REQUEST_LOG, requests.iter().map(request_row).collect()).await?;
+        s.insert(&REQUEST_LOG, requests.iter().map(|it| row![..it]).collect()).await?;
     }
     if !quotes.is_empty() {
         // In the same order on every node, so that none waits for another in a circle.
         let mut quotes = quotes.to_vec();
         quotes.sort_unstable_by_key(|quote| (quote.environment, quote.hour, quote.key));
-        s.insert(&QUOTE_COUNTS, quotes.iter().map(quote_row).collect()).await?;
+        s.insert(&QUOTE_COUNTS, quotes.iter().map(|it| row![..it]).collect()).await?;
     }
     if !uses.is_empty() {
         let mut uses = uses.to_vec();
@@ -73,7 +83,7 @@ pub(crate) async fn list<S: Session>(
     limit: u32,
 ) -> Result<Vec<LoggedRequest>, Fault> {
     let (sql, values) = listing(environment, filter, before, limit);
-    s.query_planned(&sql, &values, |cells| read(cells, environment)).await
+    s.query_planned(&sql, &values, read).await
 }
 
 /// Only what is asked for stands in the statement, so that the index for it is used.
@@ -85,7 +95,7 @@ pub(crate) fn listing(
 ) -> (String, Vec<Value<'_>>) {
     let mut values = row![environment, limit];
     let mut sql =
-        format!("SELECT {} FROM request_log r WHERE r.environment_id = $1", REQUEST_LOG.select("r"));
+        concat!("SELECT ", request_columns!(), " FROM request_log r WHERE r.environment_id = $1").to_owned();
     let conditions = [
         ("id <", before.map(Value::from)),
         ("id =", filter.request.map(Value::from)),
@@ -107,24 +117,6 @@ pub(crate) fn listing(
     (sql, values)
 }
 
-fn read(cells: &mut Cells<'_>, environment: EnvironmentId) -> Result<LoggedRequest, Fault> {
-    cells.skip(1);
-    Ok(LoggedRequest {
-        environment,
-        id: cells.id()?,
-        at: cells.moment()?,
-        key: cells.id()?,
-        method: cells.text()?,
-        path: cells.text()?,
-        endpoint: cells.text()?,
-        status: cells.count("status")?,
-        code: cells.text_or_none()?,
-        fields: cells.text()?.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
-        took_millis: cells.count("duration")?,
-        reference: cells.text_or_none()?,
-    })
-}
-
 const GROUPS: &str = "SELECT code, endpoint, count(*), max(at) FROM (
          SELECT code, endpoint, at FROM request_log
          WHERE environment_id = $1 AND code IS NOT NULL AND id >= $2 ORDER BY id DESC LIMIT $3) r
@@ -142,15 +134,11 @@ pub(crate) async fn errors<S: Session>(
 ) -> Result<Vec<ErrorGroup>, Fault> {
     let since = RequestId::new(since, [0; 10]);
     let values = values![environment, since, most, MAX_GROUPS];
-    let found = s
-        .query(GROUPS, values, |cells| {
-            Ok((cells.text()?, cells.text()?, cells.count("count")?, cells.moment()?))
-        })
-        .await?;
-    let mut groups = Vec::with_capacity(found.len());
-    for (code, endpoint, count, last_at) in found {
+    let counted: Vec<(String, String, u64, Timestamp)> = s.query(GROUPS, values, read).await?;
+    let mut groups = Vec::with_capacity(counted.len());
+    for (code, endpoint, count, last_at) in counted {
         let values = values![environment, &code, &endpoint, since];
-        if let Some(last) = s.query_opt(LAST, values, |cells| cells.id()).await? {
+        if let Some(last) = s.query_opt(LAST, values, read).await? {
             groups.push(ErrorGroup { code, endpoint, count, last, last_at });
         }
     }
@@ -162,12 +150,9 @@ pub(crate) async fn quotes<S: Session>(
     environment: EnvironmentId,
     from: Timestamp,
 ) -> Result<Vec<QuoteCount>, Fault> {
-    let sql = "SELECT hour, key_id, count FROM quote_counts WHERE environment_id = $1 AND hour >= $2
+    let sql = "SELECT environment_id, key_id, hour, count FROM quote_counts WHERE environment_id = $1 AND hour >= $2
          ORDER BY hour, key_id";
-    s.query(sql, values![environment, from], |cells| {
-        Ok(QuoteCount { environment, hour: cells.moment()?, key: cells.id()?, count: cells.count("count")? })
-    })
-    .await
+    s.query(sql, values![environment, from], read).await
 }
 
 pub(crate) async fn forget<S: Session>(

@@ -4,12 +4,12 @@ use tollgate_domain::{
     ServiceReference,
     id::{EnvironmentId, PaymentId},
 };
-use tollgate_engine::ports::{Changed, PaymentReroute};
+use tollgate_engine::ports::{Changed, PaymentReroute, Progress};
 
 use super::{payment_change::why_not, timeline};
 use crate::{
     prelude::*,
-    rows::{account, fee, payment::progress_values, route},
+    table::{Column, Columns as _, assignments, columns},
 };
 
 /// Nobody can have paid it.
@@ -22,6 +22,12 @@ const DECLINED: &str = "preparation IN ('preparing', 'prepared')
                  WHERE t.environment_id = $1 AND t.method = 'web_card' AND t.reference = $2
                      AND t.status = 'failed')";
 
+/// Where a payment goes, and what that costs.
+const PLACE: &[Column] = columns!(
+    provider: Text, channel: Text, principal_minor: Number, platform_fee_minor: Number,
+    organization_fee_minor: Number, fee_minor: Number, total_debit_minor: Number, fee_layers: Text
+);
+
 pub(crate) async fn reroute<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
@@ -31,29 +37,30 @@ pub(crate) async fn reroute<S: Session>(
     let order = &reroute.order;
     let was_switched = order.route.was_switched();
     let condition = if was_switched { DECLINED } else { UNTOUCHED };
+    let changed = assignments(
+        5,
+        &[Progress::COLUMNS, PLACE, columns!(adapter: Text, expires_at: Number, account: Text, route: Text)]
+            .concat(),
+    );
     let sql = format!(
-        "UPDATE card_payments SET preparation = $5, object = $6, checkout_url = $7, prepared_at = $8,
-             confirmed = $9, due_at = $10, follow_up_at = $11, tries = $12, waiting = $13, provider = $14,
-             adapter = $15, channel = $16, platform_fee_minor = $17, organization_fee_minor = $18, fee_minor = $19,
-             total_debit_minor = $20, fee_layers = $21, expires_at = $22, account = $23, route = $24,
-             revision = revision + 1, last_change = $4
+        "UPDATE card_payments SET {changed}, revision = revision + 1, last_change = $4
          WHERE environment_id = $1 AND id = $2 AND revision = $3 AND {condition}"
     );
-    let mut values = row![environment, id, rows::version(reroute.from_revision), reroute.id];
-    values.extend(progress_values(&reroute.progress));
-    values.extend(row![
+    let revision = rows::version(reroute.from_revision);
+    let values = row![
+        environment,
+        id,
+        revision,
+        reroute.id,
+        ..&reroute.progress,
         &order.provider,
+        order.channel,
+        ..&order.fee,
         &order.adapter,
-        order.channel.as_str(),
-        order.fee.platform.fee,
-        order.fee.organization.fee,
-        order.fee.fee,
-        order.fee.total_debit,
-        fee::layers(&order.fee),
         order.expires_at,
-        order.account.as_ref().map(account::write),
-        route::write(&order.route)
-    ]);
+        ..&order.account,
+        ..&order.route
+    ];
     if s.execute(&sql, &values).await? == 0 {
         return Ok(Effect::Nothing(why_not(s, environment, id, reroute.id).await?));
     }
@@ -71,23 +78,14 @@ async fn move_transaction<S: Session>(
     id: PaymentId,
     reroute: &PaymentReroute,
 ) -> Result<(), Fault> {
-    let sql = "UPDATE transactions SET provider_reference = CASE WHEN provider = $3 THEN provider_reference END,
-             provider = $3, channel = $4, platform_fee_minor = $5, organization_fee_minor = $6, fee_minor = $7,
-             total_debit_minor = $8, fee_layers = $9, updated_at = $10
-         WHERE environment_id = $1 AND method = 'web_card' AND reference = $2";
+    let sql = format!(
+        "UPDATE transactions SET provider_reference = CASE WHEN provider = $3 THEN provider_reference END, {},
+             updated_at = $11
+         WHERE environment_id = $1 AND method = 'web_card' AND reference = $2",
+        assignments(3, PLACE)
+    );
     let order = &reroute.order;
-    let values = row![
-        environment,
-        id,
-        &order.provider,
-        order.channel.as_str(),
-        order.fee.platform.fee,
-        order.fee.organization.fee,
-        order.fee.fee,
-        order.fee.total_debit,
-        fee::layers(&order.fee),
-        reroute.at
-    ];
-    s.execute(sql, &values).await?;
+    let values = row![environment, id, &order.provider, order.channel, ..&order.fee, reroute.at];
+    s.execute(&sql, &values).await?;
     Ok(())
 }

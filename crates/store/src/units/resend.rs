@@ -12,7 +12,7 @@ use crate::{
     prelude::*,
     rows::{
         delivery::{Again, RESENT, Span, in_order, resent_row, to_all_that_want},
-        endpoint::{Target, kinds_wanted, read_target},
+        endpoint::{Target, kinds_wanted},
     },
 };
 
@@ -28,12 +28,12 @@ pub(crate) async fn resend<S: Session>(
         None => {
             let sql = "SELECT id, filter FROM event_endpoints
                  WHERE environment_id = $1 AND disabled IS NULL ORDER BY id";
-            s.query(&S::DIALECT.locked(sql), values![environment], read_target).await?
+            s.query(&S::DIALECT.locked(sql), values![environment], read).await?
         }
         Some(id) => {
             let sql = "SELECT disabled FROM event_endpoints WHERE environment_id = $1 AND id = $2";
             let sql = S::DIALECT.locked(sql);
-            match s.query_opt(&sql, values![environment, id], |cells| cells.text_or_none()).await? {
+            match s.query_opt(&sql, values![environment, id], read::<Option<String>>).await? {
                 None => return Ok(Effect::Nothing(Resent::Missing)),
                 Some(Some(_)) => return Ok(Effect::Nothing(Resent::Disabled)),
                 Some(None) => vec![Target { id: id.to_bytes(), filter: None }],

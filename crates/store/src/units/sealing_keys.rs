@@ -24,7 +24,7 @@ pub(crate) async fn find<S: Session>(s: &mut S, id: SealingKeyId) -> Result<Opti
 pub(crate) async fn in_use<S: Session>(s: &mut S) -> Result<Vec<SealingKeyId>, Fault> {
     // A sealed text begins with `v1.` and the name of its key.
     let sql = "SELECT DISTINCT substr(sealed_account, 4, 30) FROM transfers WHERE sealed_account IS NOT NULL";
-    let names = s.query(sql, &[], |cells| cells.text()).await?;
+    let names: Vec<String> = s.query(sql, &[], read).await?;
     // Release 0.1.0 sealed under the master key, whose name is no key's id.
     Ok(names.iter().filter_map(|name| name.parse().ok()).collect())
 }
@@ -60,7 +60,7 @@ async fn unused<S: Session>(
     s: &mut S,
     made_before: Timestamp,
 ) -> Result<(Vec<SealingKey>, Vec<SealingKey>), Fault> {
-    let all = s.query("SELECT id, sealed, created_at FROM sealing_keys", &[], read).await?;
+    let all: Vec<SealingKey> = s.query("SELECT id, sealed, created_at FROM sealing_keys", &[], read).await?;
     if all.iter().all(|key| key.created_at >= made_before) {
         return Ok((Vec::new(), all));
     }
@@ -68,6 +68,4 @@ async fn unused<S: Session>(
     Ok(all.into_iter().partition(|key| key.created_at < made_before && !in_use.contains(&key.id)))
 }
 
-fn read(cells: &mut Cells<'_>) -> Result<SealingKey, Fault> {
-    Ok(SealingKey { id: cells.id()?, sealed: cells.text()?, created_at: cells.moment()? })
-}
+stored! { SealingKey { id, sealed, created_at } }

@@ -159,9 +159,9 @@ async fn add_up<S: Session>(s: &mut S, scope: &Scope<'_>) -> Result<MonthSums, F
 
 fn add(sums: &mut MonthSums, more: &MonthSums) {
     for (key, sum) in more {
-        let known = sums.entry(key.clone()).or_default();
-        known.count = known.count.saturating_add(sum.count);
-        known.amounts = known.amounts.plus(sum.amounts);
+        let existing = sums.entry(key.clone()).or_default();
+        existing.count = existing.count.saturating_add(sum.count);
+        existing.amounts = existing.amounts.plus(sum.amounts);
     }
 }
 
@@ -256,9 +256,9 @@ fn line(key: SumKey, sum: MonthSum) -> Result<StatementLine, Fault> {
 pub(crate) async fn since_kept<S: Session>(s: &mut S) -> Result<Option<NextSums>, Fault> {
     let now = position(s).await?;
     let base = kept_position(s).await?;
-    let known = base.as_deref().filter(|kept| is_of_this_server(kept, &now));
-    let sums = add_up(s, &known.map_or(Scope::Everything, Scope::Since)).await?;
-    let is_whole = known.is_none();
+    let existing = base.as_deref().filter(|kept| is_of_this_server(kept, &now));
+    let sums = add_up(s, &existing.map_or(Scope::Everything, Scope::Since)).await?;
+    let is_whole = existing.is_none();
     Ok((is_whole || !sums.is_empty()).then_some(NextSums { base, position: now, is_whole, sums }))
 }
 
@@ -318,9 +318,9 @@ pub(crate) async fn keep<S: Session>(s: &mut S, next: &NextSums) -> Result<Effec
         let months: Vec<_> = next.sums.keys().map(|key| (key.environment, key.month.as_str())).collect();
         for together in months.chunk_by(|one, other| one == other) {
             let Some((environment, month)) = together.first() else { continue };
-            let mut known = kept_month(s, *environment, month).await?;
-            known.retain(|key, _| next.sums.contains_key(key));
-            add(&mut sums, &known);
+            let mut existing = kept_month(s, *environment, month).await?;
+            existing.retain(|key, _| next.sums.contains_key(key));
+            add(&mut sums, &existing);
         }
     }
     let texts: Vec<_> =

@@ -8,26 +8,15 @@ use crate::{
     rows::timeline::{TIMELINE, in_order, line_row, pack, read_lines, unpack},
 };
 
-/// A payment's lines with those of a change behind them. SQLite joins bytes as if they were text, and leaves them as they are.
-macro_rules! appended {
-    (Sqlite, $lines:literal) => {
-        concat!("timeline = CAST(COALESCE(timeline, x'') || ", $lines, " AS BLOB)")
-    };
-    (Postgres, $table:literal, $lines:literal) => {
-        concat!("timeline = COALESCE(", $table, ".timeline, '') || ", $lines)
-    };
+/// Adds lines behind those of a row `table`, on PostgreSQL.
+pub(crate) fn appended(table: &str, lines: &str) -> String {
+    format!("timeline = COALESCE({table}.timeline, '') || {lines}")
 }
 
-pub(crate) use appended;
-
-const APPEND_TO_CARD: (&str, &str) = (
-    concat!("UPDATE card_payments SET ", appended!(Sqlite, "$3"), " WHERE environment_id = $1 AND id = $2"),
-    concat!(
-        "UPDATE card_payments p SET ",
-        appended!(Postgres, "p", "$3"),
-        " WHERE environment_id = $1 AND id = $2"
-    ),
-);
+/// Adds the lines in this parameter, on SQLite, which joins bytes as if they were text, and leaves them as they are.
+pub(crate) fn appended_on_sqlite(lines: usize) -> String {
+    format!("timeline = CAST(COALESCE(timeline, x'') || ${lines} AS BLOB)")
+}
 
 macro_rules! of_transfer {
     () => {
@@ -36,11 +25,6 @@ macro_rules! of_transfer {
     };
 }
 
-const APPEND_TO_TRANSFER: (&str, &str) = (
-    concat!("UPDATE transfers SET ", appended!(Sqlite, "$3"), of_transfer!()),
-    concat!("UPDATE transfers f SET ", appended!(Postgres, "f", "$3"), of_transfer!()),
-);
-
 /// Adds lines to the timeline of a payment that is there.
 pub(super) async fn add<S: Session>(
     s: &mut S,
@@ -48,11 +32,19 @@ pub(super) async fn add<S: Session>(
     reference: ServiceReference,
     entries: &[Entry],
 ) -> Result<(), Fault> {
-    let (sqlite, postgres) = match reference {
-        ServiceReference::Card(_) => APPEND_TO_CARD,
-        ServiceReference::Ach(_) => APPEND_TO_TRANSFER,
+    let (table, payment) = match reference {
+        ServiceReference::Card(_) => ("card_payments", " WHERE environment_id = $1 AND id = $2"),
+        ServiceReference::Ach(_) => ("transfers", of_transfer!()),
     };
-    s.execute(S::DIALECT.pick(sqlite, postgres), values![environment, reference, pack(entries)?]).await?;
+    let lines = match S::DIALECT {
+        Dialect::Sqlite => appended_on_sqlite(3),
+        Dialect::Postgres => appended(table, "$3"),
+    };
+    s.execute(
+        &format!("UPDATE {table} SET {lines}{payment}"),
+        values![environment, reference, pack(entries)?],
+    )
+    .await?;
     Ok(())
 }
 
@@ -82,7 +74,7 @@ pub(crate) async fn of_reference<S: Session>(
         ServiceReference::Card(_) => OF_CARD,
         ServiceReference::Ach(_) => OF_TRANSFER,
     };
-    let column = s.query_opt(sql, values![environment, reference], |cells| cells.bytes_or_none()).await?;
+    let column: Option<Option<Vec<u8>>> = s.query_opt(sql, values![environment, reference], read).await?;
     lines.extend(unpack(&column.flatten().unwrap_or_default())?);
     Ok(in_order(lines))
 }

@@ -9,7 +9,7 @@ use tollgate_engine::ports::TransactionFilter;
 
 use crate::{
     prelude::*,
-    rows::transaction::{Bounds, kinds, read, transaction_columns},
+    rows::transaction::{Bounds, card_transaction_columns, kinds, transaction_columns},
 };
 
 pub(crate) async fn find<S: Session>(
@@ -20,6 +20,7 @@ pub(crate) async fn find<S: Session>(
     let sql = concat!(
         "SELECT ",
         transaction_columns!(),
+        card_transaction_columns!(),
         " FROM transactions t WHERE t.environment_id = $1 AND t.method = $2 AND t.reference = $3"
     );
     s.query_opt(sql, values![environment, reference.method().as_str(), reference], read).await
@@ -29,7 +30,7 @@ pub(crate) async fn find<S: Session>(
 /// filter has one. SQLite merges the lists of several kinds as it reads them, but would rather read every transaction in
 /// order than those of a provider. PostgreSQL would read all lists whole, so each of them ends at the limit by itself.
 pub(crate) fn list_sql(dialect: Dialect, filter: &TransactionFilter) -> String {
-    let columns = transaction_columns!();
+    let columns = concat!(transaction_columns!(), card_transaction_columns!());
     let one = |by: &str, more: &str| {
         format!(
             "SELECT {columns} FROM transactions t{by} WHERE t.environment_id = $1 AND t.id BETWEEN $2 AND $3

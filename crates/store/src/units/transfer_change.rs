@@ -1,28 +1,32 @@
 //! The one way a transfer changes on SQLite: everything in a change, its posting included, or nothing. On PostgreSQL, changes
 //! share transactions, except those that go with an entry in the audit log.
 
+use std::sync::LazyLock;
+
 use tollgate_domain::{
     Currency, ServiceReference, Timestamp,
-    event::EventKind,
     id::{ChangeId, EnvironmentId, TransferId},
-    transaction::TransactionState,
 };
-use tollgate_engine::ports::{Changed, NewEvent, ReservationCancel, TransferChange, TransferPosting};
+use tollgate_engine::ports::{Changed, ReservationCancel, TransferChange, TransferPosting};
 
 use super::{
-    events, exceptions, limits,
+    additions,
+    events::{self, PROVIDER_EVENTS, settled_row},
+    exceptions::{EXCEPTIONS, exception_row},
+    limits,
     out_events::{About, append_events},
     postings::Posting,
-    timeline::{self, appended},
+    timeline::{self, appended, appended_on_sqlite},
     wallet,
 };
 use crate::{
     prelude::*,
     rows::{
         timeline::pack,
-        transaction::state_values,
-        transfer::{ACTOR, moved, not_sent, progress_values},
+        transaction::STATE,
+        transfer::{ACTOR, PROGRESS, moved, not_sent, pending_event},
     },
+    table::assignments,
 };
 
 pub(crate) async fn change<S: Session>(
@@ -35,7 +39,6 @@ pub(crate) async fn change<S: Session>(
         // As everything that touches a wallet.
         let sql = "SELECT currency FROM transactions
              WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
-        let read = |cells: &mut Cells<'_>| cells.word("currency", Currency::parse);
         if let Some(currency) = s.query_opt(sql, values![environment, id], read).await? {
             wallet::lock_available(s, environment, currency).await?;
         }
@@ -45,23 +48,26 @@ pub(crate) async fn change<S: Session>(
     {
         return Ok(Effect::Nothing(Changed::Done));
     }
-    if !pass_gate(s, environment, id, change).await? {
+    let revision = rows::version(change.from_revision);
+    let gate = row![
+        environment,
+        id,
+        revision,
+        change.id,
+        change.reservation,
+        ..&change.progress,
+        pack(&change.entries)?
+    ];
+    let [sqlite, postgres] = &*GATE;
+    if s.execute(S::DIALECT.pick(sqlite, postgres), &gate).await? == 0 {
         return Ok(Effect::Nothing(why_not(s, environment, id, change.id).await?));
     }
     if let Some(state) = &change.state {
-        let sql = "UPDATE transactions SET updated_at = $3, status = $4, provider_reference = $5, failure_code = $6,
-                 failure_message = $7, refunded_minor = $8, dispute_id = $9, dispute_status = $10,
-                 dispute_reason = $11, dispute_amount_minor = $12, dispute_respond_by = $13
-             WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
-        let mut values = row![environment, id, change.at];
-        values.extend(state_values(Some(state)));
-        s.execute(sql, &values).await?;
+        s.execute(&MOVE, &row![environment, id, change.at, ..state]).await?;
     }
     if let Some(posting) = &change.posting {
         let sql = "SELECT currency, provider FROM transactions
              WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
-        let read =
-            |cells: &mut Cells<'_>| Ok((cells.word("currency", Currency::parse)?, Some(cells.text()?)));
         let (currency, provider) = s.query_one(sql, values![environment, id], read).await?;
         let wallet = Wallet { environment, currency, provider };
         post(s, &wallet, &id.to_string(), posting, change.at).await?;
@@ -70,17 +76,15 @@ pub(crate) async fn change<S: Session>(
     if let Some(is_counted) = change.counts {
         limits::set_counted(s, environment, reference, is_counted).await?;
     }
-    exceptions::add(s, environment, reference, &change.exceptions).await?;
-    if let Some(settled) = &change.event {
-        events::settle(s, environment, settled).await?;
-    }
+    let exceptions = change.exceptions.iter().map(exception_row).collect();
+    additions::add(s, environment, reference, &EXCEPTIONS, exceptions).await?;
+    let settled = change.event.iter().map(settled_row).collect();
+    additions::add(s, environment, reference, &PROVIDER_EVENTS, settled).await?;
     let about = About { environment, reference, at: change.at, state: change.state.as_ref() };
     if let Some(event) = change.pending_event
         && !has_events(s, environment, id).await?
     {
-        let pending = TransactionState::pending();
-        let event =
-            NewEvent { id: event, kind: EventKind::Transaction(pending.status), revision: 0, refund: None };
+        let (event, pending) = pending_event(event);
         append_events(s, &[event], About { state: Some(&pending), ..about }).await?;
     }
     append_events(s, &change.new_events, about).await?;
@@ -97,34 +101,29 @@ async fn has_events<S: Session>(
     s.exists(sql, values![environment, id]).await
 }
 
-macro_rules! gate {
-    ($timeline:expr) => {
-        concat!(
-            "UPDATE transfers AS f SET sealed_account = $5, expected_on = $6, corrections = $7, due_at = $8, tries = $9,
-             waiting = $10, cancel_requested_at = $11, approval_id = $12, approval_state = $13, approval = $14,
-             revision = revision + 1, last_change = $4, ",
-            $timeline,
-            " WHERE environment_id = $1 AND revision = $3 AND transaction_id = (
-                 SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)
-                 AND transaction_id = COALESCE($15, transaction_id)"
-        )
-    };
-}
-
-const GATE: (&str, &str) = (gate!(appended!(Sqlite, "$16")), gate!(appended!(Postgres, "f", "$16")));
-
 /// Moves the transfer one revision on, if it is still at the one the change was decided on.
-async fn pass_gate<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    id: TransferId,
-    change: &TransferChange,
-) -> Result<bool, Fault> {
-    let mut values = row![environment, id, rows::version(change.from_revision), change.id];
-    values.extend(progress_values(&change.progress));
-    values.extend(row![change.reservation, pack(&change.entries)?]);
-    Ok(s.execute(S::DIALECT.pick(GATE.0, GATE.1), &values).await? == 1)
+fn gate(dialect: Dialect) -> String {
+    let (progress, lines) = (assignments(6, PROGRESS), 6 + PROGRESS.len());
+    let lines = match dialect {
+        Dialect::Sqlite => appended_on_sqlite(lines),
+        Dialect::Postgres => appended("f", &format!("${lines}")),
+    };
+    format!(
+        "UPDATE transfers AS f SET {progress}, revision = revision + 1, last_change = $4, {lines}
+         WHERE environment_id = $1 AND revision = $3 AND transaction_id = (
+             SELECT id FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2)
+             AND transaction_id = COALESCE($5, transaction_id)"
+    )
 }
+
+static GATE: LazyLock<[String; 2]> = LazyLock::new(|| [Dialect::Sqlite, Dialect::Postgres].map(gate));
+
+static MOVE: LazyLock<String> = LazyLock::new(|| {
+    let state = assignments(4, STATE);
+    format!(
+        "UPDATE transactions SET updated_at = $3, {state} WHERE environment_id = $1 AND method = 'ach' AND reference = $2"
+    )
+});
 
 async fn why_not<S: Session>(
     s: &mut S,
@@ -135,7 +134,7 @@ async fn why_not<S: Session>(
     let sql = "SELECT f.last_change FROM transactions t
          JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
          WHERE t.environment_id = $1 AND t.method = 'ach' AND t.reference = $2";
-    let last = s.query_opt(sql, values![environment, id], |cells| cells.id_or_none()).await?;
+    let last: Option<Option<ChangeId>> = s.query_opt(sql, values![environment, id], read).await?;
     Ok(match last {
         None => Changed::Missing,
         Some(last) if last == Some(change) => Changed::Done,
@@ -188,7 +187,7 @@ pub(crate) async fn cancel_reservation<S: Session>(
     let transaction = cancel.transaction;
     let sql = "SELECT revision FROM transfers WHERE environment_id = $1 AND transaction_id = $2";
     let values = values![environment, transaction];
-    match s.query_opt(&S::DIALECT.locked(sql), values, |cells| cells.number()).await? {
+    match s.query_opt::<i64>(&S::DIALECT.locked(sql), values, read).await? {
         None => return Ok(Effect::Nothing(Changed::Done)),
         Some(0) => {}
         Some(_) => return Ok(Effect::Nothing(Changed::Stale)),

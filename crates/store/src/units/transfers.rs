@@ -1,12 +1,11 @@
 //! Bank transfers as they are reserved, found, listed and claimed.
 
 use tollgate_domain::{
-    Minor, ServiceReference, Timestamp,
-    approval::ApprovalState,
-    id::{ApprovalId, EnvironmentId, TransactionId, TransferId},
+    Minor, ServiceReference,
+    id::{EnvironmentId, TransactionId, TransferId},
     ledger::{Account, PostingCause, TransferStep},
 };
-use tollgate_engine::ports::{ApprovalQuery, NewTransfer, Reserved, Transfer};
+use tollgate_engine::ports::{NewTransfer, Reserved, Transfer};
 
 use super::{
     directory,
@@ -17,7 +16,7 @@ use super::{
 use crate::{
     prelude::*,
     rows::{
-        approval, is_unstorable,
+        is_unstorable,
         transfer::{
             ACTOR, TRANSACTIONS, TRANSFERS, moved, read, transaction_row, transfer_columns, transfer_row,
         },
@@ -40,10 +39,10 @@ pub(crate) async fn reserve<S: Session>(
     }
     let sql = "SELECT 1 FROM transactions WHERE environment_id = $1 AND method = 'ach' AND reference = $2";
     if s.exists(sql, values![environment, order.id]).await? {
-        let Some(known) = find(s, environment, order.id).await? else {
+        let Some(existing) = find(s, environment, order.id).await? else {
             return Err(Fault::Misuse("a transaction of a transfer has no transfer"));
         };
-        return Ok(Effect::Nothing(Reserved::Existing(Box::new(known))));
+        return Ok(Effect::Nothing(Reserved::Existing(Box::new(existing))));
     }
     let counted = Counted {
         environment,
@@ -137,8 +136,8 @@ pub(crate) async fn of_object<S: Session>(
         return Ok(None);
     }
     let sql = S::DIALECT.pick(OF_OBJECT, OF_OBJECT_ON_SERVER);
-    let found = s.query(sql, values![environment, provider, object], read).await?;
-    Ok(found.into_iter().min_by_key(|transfer| transfer.transaction))
+    let transfers = s.query(sql, values![environment, provider, object], read).await?;
+    Ok(transfers.into_iter().min_by_key(|transfer| transfer.transaction))
 }
 
 macro_rules! waiting {
@@ -165,100 +164,4 @@ pub(crate) async fn waiting<S: Session>(
 ) -> Result<Vec<Transfer>, Fault> {
     let Some(last) = rows::up_to_before(before) else { return Ok(Vec::new()) };
     s.query(S::DIALECT.pick(WAITING, waiting!("JOIN")), values![environment, last, limit], read).await
-}
-
-macro_rules! with_approval {
-    ($condition:literal) => {
-        concat!(
-            "SELECT ",
-            transfer_columns!(),
-            " FROM transfers f JOIN transactions t ON t.environment_id = f.environment_id AND t.id = f.transaction_id
-             WHERE f.environment_id = $1 AND ",
-            $condition
-        )
-    };
-}
-
-pub(crate) const APPROVALS: &str =
-    with_approval!("f.approval_id IS NOT NULL AND f.approval_id < $2 ORDER BY f.approval_id DESC LIMIT $3");
-pub(crate) const TO_APPROVE: &str = with_approval!(
-    "f.approval_state = 'required' AND f.approval_id < $2 ORDER BY f.approval_id DESC LIMIT $3"
-);
-const APPROVALS_IN_STATE: &str = with_approval!(
-    "f.approval_id IS NOT NULL AND f.approval_id < $2 AND f.approval_state = $4 ORDER BY f.approval_id DESC LIMIT $3"
-);
-const APPROVAL: &str = with_approval!("f.approval_id IS NOT NULL AND f.approval_id = $2");
-
-/// Behind every id's text.
-pub(super) const LAST_APPROVAL: &str = "apr_~";
-
-pub(crate) async fn approvals<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    query: ApprovalQuery,
-) -> Result<Vec<Transfer>, Fault> {
-    // The texts of ids sort as the ids do.
-    let before = query.before.map_or_else(|| LAST_APPROVAL.to_owned(), |id| id.to_string());
-    match query.state {
-        None => s.query(APPROVALS, values![environment, before, query.limit], read).await,
-        Some(ApprovalState::Required) => {
-            s.query(TO_APPROVE, values![environment, before, query.limit], read).await
-        }
-        Some(state) => {
-            let values = values![environment, before, query.limit, state.as_str()];
-            s.query(APPROVALS_IN_STATE, values, read).await
-        }
-    }
-}
-
-pub(crate) async fn approval<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    id: ApprovalId,
-) -> Result<Option<Transfer>, Fault> {
-    s.query_opt(APPROVAL, values![environment, id.to_string()], read).await
-}
-
-pub(crate) const APPROVED_ACCOUNT: &str = "SELECT 1 FROM transfers
-     WHERE environment_id = $1 AND approval_state = 'approved' AND approval_account = $2 LIMIT 1";
-
-pub(crate) async fn is_approved_account<S: Session>(
-    s: &mut S,
-    environment: EnvironmentId,
-    account: &[u8; 32],
-) -> Result<bool, Fault> {
-    s.exists(APPROVED_ACCOUNT, values![environment, approval::account(account)]).await
-}
-
-pub(crate) const ANY_DUE: &str = "SELECT 1 FROM transfers WHERE due_at <= $1 ORDER BY due_at LIMIT 1";
-
-/// Asked before claiming, so that looking for work writes nothing while there is none.
-pub(crate) async fn is_any_due<S: Session>(s: &mut S, now: Timestamp) -> Result<bool, Fault> {
-    s.exists(ANY_DUE, values![now]).await
-}
-
-pub(crate) const DUE: &str = "SELECT f.due_at, f.transaction_id, f.environment_id, (
-         SELECT t.reference FROM transactions t
-         WHERE t.environment_id = f.environment_id AND t.id = f.transaction_id)
-     FROM transfers f WHERE f.due_at <= $1 ORDER BY f.due_at LIMIT $2";
-
-/// What another node is taking, or changing, in this very moment is passed over rather than waited for.
-pub(crate) async fn claim<S: Session>(
-    s: &mut S,
-    now: Timestamp,
-    until: Timestamp,
-    limit: u32,
-) -> Result<Effect<Vec<(EnvironmentId, TransferId)>>, Fault> {
-    let mut due: Vec<(i64, TransactionId, EnvironmentId, TransferId)> = s
-        .query(&S::DIALECT.claimed(DUE), values![now, limit], |cells| {
-            Ok((cells.number()?, cells.id()?, cells.id()?, cells.id()?))
-        })
-        .await?;
-    due.sort_unstable();
-    let leases: Vec<Vec<Value<'_>>> =
-        due.iter().map(|(_, transaction, scope, _)| row![*scope, *transaction, until]).collect();
-    let sql = "UPDATE transfers SET due_at = $3, tries = tries + 1 WHERE environment_id = $1 AND transaction_id = $2";
-    s.execute_each(sql, &leases).await?;
-    let taken: Vec<_> = due.into_iter().map(|(_, _, environment, id)| (environment, id)).collect();
-    Ok(Effect::written_if(!taken.is_empty(), taken))
 }

@@ -3,7 +3,7 @@
 use tollgate_domain::{
     Currency, Minor,
     id::{EnvironmentId, PostingId},
-    ledger::{Account, Balances, Movement, MovementError, PostingCause, entries},
+    ledger::{Account, Balances, Movement, MovementError, entries},
 };
 use tollgate_engine::ports::{AppliedMovement, LedgerLine, Moved};
 
@@ -65,7 +65,7 @@ pub(super) async fn posted<S: Session>(
 ) -> Result<Option<(PostingId, Minor)>, Fault> {
     let sql = "SELECT id, amount_minor FROM ledger_postings
          WHERE environment_id = $1 AND currency = $2 AND cause = $3 AND reference = $4";
-    s.query_opt(sql, named, |cells| Ok((cells.id()?, cells.amount()?))).await
+    s.query_opt(sql, named, read).await
 }
 
 /// Locks what is available in the wallet, which everything that touches a wallet locks first.
@@ -91,7 +91,7 @@ pub(super) async fn lock<S: Session>(
          WHERE environment_id = $1 AND currency = $2 ORDER BY account",
     );
     let values = values![environment, currency.code()];
-    let mut accounts = s.query(&lock, values, read_account).await?;
+    let mut accounts = s.query(&lock, values, read::<(Account, i64)>).await?;
     if accounts.is_empty() {
         let make = "INSERT INTO ledger_accounts (environment_id, currency, account, balance_minor)
              SELECT e.id, $2, a.account, 0
@@ -99,7 +99,7 @@ pub(super) async fn lock<S: Session>(
              WHERE e.id = $1 ORDER BY a.account
              ON CONFLICT DO NOTHING";
         s.execute(make, values).await?;
-        accounts = s.query(&lock, values, read_account).await?;
+        accounts = s.query(&lock, values, read::<(Account, i64)>).await?;
     }
     if accounts.is_empty() {
         return Ok(None);
@@ -111,10 +111,6 @@ pub(super) async fn lock<S: Session>(
     Ok(Some(wallet))
 }
 
-fn read_account(cells: &mut Cells<'_>) -> Result<(Account, i64), Fault> {
-    Ok((cells.word("ledger account", Account::parse)?, cells.number()?))
-}
-
 pub(crate) async fn balances<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
@@ -123,18 +119,15 @@ pub(crate) async fn balances<S: Session>(
     let sql = "SELECT a.account, a.balance_minor FROM environments e
          LEFT JOIN ledger_accounts a ON a.environment_id = e.id AND a.currency = $2
          WHERE e.id = $1";
-    let accounts = s
-        .query(sql, values![environment, currency.code()], |cells| {
-            Ok((cells.text_or_none()?, cells.number_or_none()?))
-        })
-        .await?;
+    let accounts: Vec<(Option<Account>, Option<i64>)> =
+        s.query(sql, values![environment, currency.code()], read).await?;
     if accounts.is_empty() {
         return Ok(None);
     }
     let mut wallet = Wallet::default();
     for (account, balance) in accounts {
         if let (Some(account), Some(balance)) = (account, balance) {
-            wallet.hold(rows::account(&account)?, balance)?;
+            wallet.hold(account, balance)?;
         }
     }
     Ok(Some(wallet.balances()))
@@ -145,10 +138,10 @@ pub(crate) async fn currencies<S: Session>(
     environment: EnvironmentId,
 ) -> Result<Vec<Currency>, Fault> {
     let sql = "SELECT DISTINCT currency FROM ledger_accounts WHERE environment_id = $1 ORDER BY currency";
-    s.query(sql, values![environment], |cells| cells.word("currency", Currency::parse)).await
+    s.query(sql, values![environment], read).await
 }
 
-/// The columns that [`line`] takes, of ledger_postings as `p` and posting_entries as `e`.
+/// The columns of a [`LedgerLine`], of ledger_postings as `p` and posting_entries as `e`.
 macro_rules! line_columns {
     () => {
         "p.id, p.cause, p.reference, p.actor, p.at, e.account, e.amount_minor"
@@ -157,18 +150,7 @@ macro_rules! line_columns {
 
 pub(super) use line_columns;
 
-/// One entry with its posting.
-pub(super) fn line(cells: &mut Cells<'_>) -> Result<LedgerLine, Fault> {
-    Ok(LedgerLine {
-        posting: cells.id()?,
-        cause: cells.word("cause of a posting", PostingCause::parse)?,
-        reference: cells.text()?,
-        actor: cells.text()?,
-        at: cells.moment()?,
-        account: cells.word("ledger account", Account::parse)?,
-        amount_minor: cells.number()?,
-    })
-}
+stored! { LedgerLine { posting, cause, reference, actor, at, account, amount_minor } }
 
 pub(crate) async fn ledger<S: Session>(
     s: &mut S,
@@ -186,7 +168,7 @@ pub(crate) async fn ledger<S: Session>(
          JOIN posting_entries e ON e.environment_id = $1 AND e.currency = $2 AND e.posting_id = p.id"
     );
     let values = values![environment, currency.code(), last, limit];
-    let mut lines = s.query(&with_entries(S::DIALECT, sql), values, line).await?;
+    let mut lines: Vec<LedgerLine> = s.query(&with_entries(S::DIALECT, sql), values, read).await?;
     rows::newest_first(&mut lines);
     Ok(lines)
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use tollgate_store::conformance::{
+use tollgate_store_conformance::{
     Nodes,
     erasure::{CANARY, somebody},
 };

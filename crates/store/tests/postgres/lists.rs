@@ -2,7 +2,7 @@
 
 use tollgate_domain::{PaymentMethod, id::EnvironmentId, transaction::Status};
 use tollgate_engine::ports::TransactionFilter;
-use tollgate_store::conformance::{
+use tollgate_store_conformance::{
     Nodes,
     samples::{PROVIDER, in_status},
 };

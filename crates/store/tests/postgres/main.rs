@@ -17,9 +17,9 @@ mod server;
 mod transfers_in_trouble;
 mod trouble;
 
-use tollgate_store::conformance::Nodes;
+use tollgate_store_conformance::Nodes;
 
-tollgate_store::conformance_suite!(super::on_a_fresh_database);
+tollgate_store_conformance::conformance_suite!(super::on_a_fresh_database);
 
 async fn on_a_fresh_database(work: impl AsyncFnOnce(Nodes)) {
     server::with_database(async |database| {

@@ -12,7 +12,7 @@ use tollgate_engine::ports::{
     DeliveryQuery, DeliveryState, Endpoint, EndpointEffect, EventQuery, EventsFrom, HealthQuery,
     PaymentFilter, ProviderEventState, Resend, ResendWhich,
 };
-use tollgate_store::conformance::{
+use tollgate_store_conformance::{
     Nodes, at,
     outbox_samples::{FAILED, SUCCEEDED, attempted, taken},
     upgrade,

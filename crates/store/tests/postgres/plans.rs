@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tollgate_domain::{PaymentMethod, card::Preparation, transaction::Status};
 use tollgate_engine::ports::{AuditScope, PaymentFilter, ProviderEventState, TransactionFilter};
-use tollgate_store::conformance::{
+use tollgate_store_conformance::{
     at,
     samples::{card, settled},
     transfer_samples::ach,

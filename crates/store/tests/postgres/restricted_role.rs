@@ -5,13 +5,11 @@ use std::sync::Arc;
 use tokio_postgres::error::SqlState;
 use tollgate_domain::{id::SealingKeyId, ledger::TransferStep};
 use tollgate_engine::ports::{SealingKey, SecurityStore as _};
-use tollgate_store::{
-    conformance::{
-        Nodes, at,
-        erasure::{CANARY, somebody},
-        reservations::what_was_not_sent_is_taken_back,
-    },
-    postgres::PostgresStore,
+use tollgate_store::postgres::PostgresStore;
+use tollgate_store_conformance::{
+    Nodes, at,
+    erasure::{CANARY, somebody},
+    reservations::what_was_not_sent_is_taken_back,
 };
 
 use crate::server::{Database, settings, with_database};

@@ -3,9 +3,9 @@
 use tollgate_engine::ports::InspectionStore as _;
 use tollgate_store::{
     OpenError, Options,
-    conformance::at,
     postgres::{PostgresSettings, PostgresStore},
 };
+use tollgate_store_conformance::at;
 
 use crate::server::{settings, with_database, with_empty_database};
 

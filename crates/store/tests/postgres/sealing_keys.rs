@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tollgate_domain::id::SealingKeyId;
 use tollgate_engine::ports::{SealingKey, SecurityStore as _, Store as _};
-use tollgate_store::conformance::at;
+use tollgate_store_conformance::at;
 
 use crate::server::{Database, with_database};
 

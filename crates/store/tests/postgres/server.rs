@@ -14,9 +14,9 @@ use tokio::sync::OnceCell;
 use tokio_postgres::{Client, NoTls};
 use tollgate_store::{
     DatabaseUrl,
-    conformance::Nodes,
     postgres::{PostgresSettings, PostgresStore},
 };
+use tollgate_store_conformance::Nodes;
 
 /// A server plans a statement for its parameters at first, and for any once it was run a few times: what holds of one plan
 /// need not hold of the other.

@@ -10,16 +10,14 @@ use tollgate_domain::{
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::ports::{AuditScope, Changed, NewTransfer, Reserved, StoreError, TransferChange};
-use tollgate_store::{
-    conformance::{
-        Nodes, at,
-        audit::{damage_is_found_when_it_is_looked_for, every_damage_is_found},
-        audit_log::every_tampering_is_found,
-        transfer_races::denials_and_sends_share_a_wallet,
-        transfer_samples::{sending, sending_until},
-        wallet::books_balance,
-    },
-    postgres::PostgresSettings,
+use tollgate_store::postgres::PostgresSettings;
+use tollgate_store_conformance::{
+    Nodes, at,
+    audit::{damage_is_found_when_it_is_looked_for, every_damage_is_found},
+    audit_log::every_tampering_is_found,
+    transfer_races::denials_and_sends_share_a_wallet,
+    transfer_samples::{sending, sending_until},
+    wallet::books_balance,
 };
 
 use crate::{

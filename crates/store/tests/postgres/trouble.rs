@@ -9,12 +9,12 @@ use tollgate_engine::ports::{
 };
 use tollgate_store::{
     OpenError,
-    conformance::{
-        Nodes, at,
-        samples::{card, preparing},
-        wallet::books_balance,
-    },
     postgres::{PostgresSettings, PostgresStore},
+};
+use tollgate_store_conformance::{
+    Nodes, at,
+    samples::{card, preparing},
+    wallet::books_balance,
 };
 
 use crate::{

@@ -29,9 +29,14 @@ impl Sum {
 
 /// The checkpoint that the next audit begins at.
 #[derive(Debug, Clone)]
-pub(super) struct Known {
+pub(super) struct Last {
     pub(super) position: String,
-    pub(super) told: AuditCheckpoint,
+    pub(super) checkpoint: AuditCheckpoint,
+}
+
+stored! {
+    Last { position, checkpoint }
+    AuditCheckpoint { at, full_at, postings, card_postings }
 }
 
 /// A checkpoint to be kept.
@@ -54,7 +59,7 @@ pub(crate) async fn position<S: Session>(s: &mut S) -> Result<String, Fault> {
         "SELECT CAST(system_identifier AS TEXT) || '/' || CAST(pg_current_snapshot() AS TEXT)
          FROM pg_control_system()",
     );
-    s.query_one(sql, values![], |cells| cells.text()).await
+    s.query_one(sql, values![], read).await
 }
 
 /// The server, which is empty for SQLite, and the place in its order of commits.
@@ -63,21 +68,10 @@ pub(crate) fn parts(position: &str) -> (&str, &str) {
 }
 
 /// The last checkpoint, if it was made by the same server.
-pub(super) async fn read<S: Session>(s: &mut S, position: &str) -> Result<Option<Known>, Fault> {
+pub(super) async fn last<S: Session>(s: &mut S, position: &str) -> Result<Option<Last>, Fault> {
     let sql = "SELECT position, at, full_at, postings, card_postings FROM audit_checkpoint WHERE id = 1";
-    let read = |cells: &mut Cells<'_>| {
-        Ok(Known {
-            position: cells.text()?,
-            told: AuditCheckpoint {
-                at: cells.moment()?,
-                full_at: cells.moment()?,
-                postings: cells.count("number of postings")?,
-                card_postings: cells.count("number of postings")?,
-            },
-        })
-    };
-    let known = s.query_opt(sql, values![], read).await?;
-    Ok(known.filter(|known| parts(&known.position).0 == parts(position).0))
+    let last: Option<Last> = s.query_opt(sql, values![], read).await?;
+    Ok(last.filter(|last| parts(&last.position).0 == parts(position).0))
 }
 
 pub(super) async fn balances<S: Session>(s: &mut S) -> Result<BTreeMap<AccountKey, Sum>, Fault> {

@@ -139,8 +139,8 @@ async fn wallet_batch<S: Session>(
         Ok((key, Sum { amount, entries: cells.count("number of entries")? }))
     };
     for (key, sum) in s.query(&given.sql::<S>(SUMS), &given.values(), read).await? {
-        let known = recent.sums.entry(key).or_default();
-        *known = known.plus(sum);
+        let total = recent.sums.entry(key).or_default();
+        *total = total.plus(sum);
     }
     for check in WALLETS.iter().chain([&RECENT_AMOUNTS]).filter(|_| is_checked) {
         find(s, check, &given, &mut recent.findings).await?;

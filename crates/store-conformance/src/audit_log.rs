@@ -4,6 +4,7 @@
 
 use std::net::IpAddr;
 
+use sha2::{Digest as _, Sha256};
 use tollgate_domain::{
     audit_log::{ActorKind, AuditActor, AuditEntry, NewAuditEntry},
     id::{EnvironmentId, OrganizationId, TokenId, UserId},
@@ -12,7 +13,6 @@ use tollgate_engine::ports::{AUDIT_ACCEPTED, AUDIT_UNPROVED, AuditLogFilter};
 use tollgate_vault::{Digester, MasterKey, Secret};
 
 use super::{ALL, Nodes, at, issued};
-use crate::units::audit_log::chained;
 
 pub fn new_entry(action: &str, subject: &str) -> NewAuditEntry {
     NewAuditEntry {
@@ -287,10 +287,34 @@ fn rewritten(blob: impl Fn(&str) -> String, entries: &[AuditEntry]) -> String {
         if *sequence == 3 {
             "bdmin".clone_into(&mut entry.actor.name);
         }
-        before = chained(None, &before, *sequence, &entry);
+        before = chained(&before, *sequence, &entry);
         let hash = before.map(|byte| format!("{byte:02x}")).concat();
         statements.push(format!("UPDATE audit_log SET hash = {} WHERE sequence = {sequence}; ", blob(&hash)));
     }
     statements.concat()
         + "UPDATE audit_head SET entries = 5, head_hash = (SELECT hash FROM audit_log WHERE sequence = 5)"
+}
+
+/// The hash of an entry without a key, which anybody can make who can write to the database.
+fn chained(before: &[u8; 32], sequence: u64, entry: &NewAuditEntry) -> [u8; 32] {
+    let mut hashed = [&before[..], &sequence.to_be_bytes(), &entry.at.unix_millis().to_be_bytes()].concat();
+    let fields = [
+        Some(entry.actor.kind.as_str().to_owned()),
+        entry.actor.kind.user().map(|id| id.to_string()),
+        Some(entry.actor.name.clone()),
+        entry.address.map(|address| address.to_string()),
+        Some(entry.request.clone()),
+        Some(entry.action.clone()),
+        entry.organization.map(|id| id.to_string()),
+        entry.environment.map(|id| id.to_string()),
+        Some(entry.subject.clone()),
+        entry.before.clone(),
+        entry.after.clone(),
+    ];
+    for field in fields {
+        let length = field.as_ref().map_or(u64::MAX, |text| text.len().try_into().unwrap());
+        hashed.extend(length.to_be_bytes());
+        hashed.extend(field.unwrap_or_default().into_bytes());
+    }
+    Sha256::digest(&hashed).into()
 }

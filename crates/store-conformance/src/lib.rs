@@ -227,7 +227,7 @@ macro_rules! conformance_suite {
                 $(
                     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
                     async fn $name() {
-                        $database(async |nodes| $crate::conformance::$module::$name(&nodes).await).await;
+                        $database(async |nodes| $crate::$module::$name(&nodes).await).await;
                     }
                 )+
             }
