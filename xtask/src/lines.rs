@@ -45,7 +45,7 @@ pub(crate) fn product_files() -> Outcome<BTreeMap<String, String>> {
     let listing = git(&["ls-files", "--cached", "--others", "--exclude-standard", "crates"])?;
     let mut files = BTreeMap::new();
     for path in listing.lines().filter(|path| is_product(path)) {
-        files.insert(path.to_owned(), std::fs::read_to_string(path).unwrap_or_default());
+        files.insert(path.to_owned(), std::fs::read_to_string(root().join(path)).unwrap_or_default());
     }
     Ok(files)
 }
@@ -85,7 +85,7 @@ fn count(commit: Option<&str>) -> Outcome<Counted> {
         let text = match commit {
             Some(commit) => git(&["show", &format!("{commit}:{path}")])?,
             // Listed, and removed since.
-            None => std::fs::read_to_string(path).unwrap_or_default(),
+            None => std::fs::read_to_string(root().join(path)).unwrap_or_default(),
         };
         let counted = count_file(&text);
         let folder = folder_of_modules(path);
@@ -145,12 +145,18 @@ fn count_file(text: &str) -> CountedFile {
     counted
 }
 
+/// The folder that the crates are in, wherever this runs.
+fn root() -> &'static Path {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here)
+}
+
 fn indent(line: &str) -> usize {
     line.len() - line.trim_start().len()
 }
 
 fn git(arguments: &[&str]) -> Outcome<String> {
-    let output = Command::new("git").args(arguments).output();
+    let output = Command::new("git").arg("-C").arg(root()).args(arguments).output();
     let output = output.map_err(|error| format!("git could not be started: {error}"))?;
     if !output.status.success() {
         return Err(format!(
