@@ -8,10 +8,13 @@ use crate::{
         operation::{Described, texts},
         parameters,
     },
-    response::error_code::ErrorCode::{self, *},
+    response::error_code::ErrorCode,
     router::OPERATIONS,
     types::{schemas::Schemas, signature::any_object},
 };
+// The tables below name little else.
+#[allow(clippy::enum_glob_use)]
+use crate::response::error_code::ErrorCode::*;
 
 const CAPTURE: &[ErrorCode] =
     &[NotCapturable, IdempotencyConflict, ProviderNotConfigured, ProviderRejected, ProviderUnavailable];
