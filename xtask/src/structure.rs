@@ -146,7 +146,7 @@ fn expand(tree: &str) -> Vec<String> {
         }
     }
     let parts = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty());
-    let full = parts.flat_map(|part| expand(part)).map(|part| match part.as_str() {
+    let full = parts.flat_map(expand).map(|part| match part.as_str() {
         "self" => prefix.trim_end_matches("::").to_owned(),
         _ => format!("{prefix}{part}"),
     });

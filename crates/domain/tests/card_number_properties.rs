@@ -93,10 +93,10 @@ fn random_ids_are_no_card_numbers() {
     for _ in 0..200_000 {
         let random = any::<u128>().new_tree(&mut runner).unwrap().current();
         let hex = format!("{random:032x}");
-        let uuid = [&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-");
+        let uuid = [0..8, 8..12, 12..16, 16..20, 20..32].map(|range| hex.get(range).unwrap()).join("-");
         let payment = PaymentId::from_bytes(random.to_be_bytes()).to_string();
         let [upper, urn] = [payment.to_uppercase(), format!("urn:uuid:{uuid}")];
-        let shorter = [16, 20, 24].map(|length| hex[..length].to_owned());
+        let shorter = [16, 20, 24].map(|length| hex.get(..length).unwrap().to_owned());
         let shorter =
             shorter.into_iter().filter(|id| id.contains(|letter: char| letter.is_ascii_alphabetic()));
         for id in [hex.clone(), uuid, payment, upper, urn].into_iter().chain(shorter) {

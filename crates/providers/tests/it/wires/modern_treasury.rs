@@ -54,7 +54,7 @@ async fn send(recorded: &Recorded, provider: &Provider) {
         bank_transfers.send(provider, &order(channel), &bank_at(NO_BANK)).await.outcome.unwrap_err();
     }
     for mut order in every_recipient() {
-        order.metadata = r#"{"invoiceId":"A & 7","seats":2,"note":"for us alone"}"#.to_owned();
+        r#"{"invoiceId":"A & 7","seats":2,"note":"for us alone"}"#.clone_into(&mut order.metadata);
         bank_transfers.send(provider, &order, &bank()).await.outcome.unwrap();
     }
     bank_transfers.instant_capability(provider).await.outcome.unwrap();
