@@ -78,7 +78,6 @@ impl Kept for Transfer {
         match self.status {
             "returned" => Class::Returned,
             "rejected" | "reviewing_rejected" | "canceled" => Class::Closed,
-            "complete" => Class::Done,
             _ if self.is_settled() => Class::Done,
             _ => Class::Open,
         }
@@ -86,9 +85,10 @@ impl Kept for Transfer {
 }
 
 impl Transfer {
-    /// Whether the money arrived. The status of an ACH transfer does not say so, and a return takes it back.
+    /// Whether the money arrived. The status of an ACH transfer does not say so, and a return takes it back; that of an instant
+    /// one does.
     fn is_settled(&self) -> bool {
-        self.is_settled && self.status == "submitted"
+        self.status == "complete" || (self.is_settled && self.status == "submitted")
     }
 
     pub(super) fn own(&self, pointer: &str) -> Value {
