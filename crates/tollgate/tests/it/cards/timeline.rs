@@ -52,6 +52,7 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
             "providerObject",
             "confirmed",
             "nextCheckAt",
+            "nextLookAt",
             "looks",
             "waitingFor",
             "attempts",
