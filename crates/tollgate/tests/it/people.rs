@@ -277,8 +277,8 @@ fn refusals_and_lists_of_one_operator_do_not_flood_the_audit_log() {
     // Nor do tokens that people make for themselves.
     let mut make = || client.post("/admin/v1/account/tokens", &json!({"name": "laptop"}));
     let made: Vec<_> = (0..19).map(|_| text(&make().data(201)["id"])).collect();
-    for token in made {
-        server.client(&token).delete(&format!("/admin/v1/account/tokens/{token}")).data(200);
+    for id in made {
+        server.client(&token).delete(&format!("/admin/v1/account/tokens/{id}")).data(200);
     }
     make().data(201);
     let refused = make();
