@@ -1,7 +1,7 @@
 //! Writing and reading the audit log.
 
 use std::{
-    collections::HashMap,
+    collections::BTreeMap,
     fmt::Display,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -9,6 +9,7 @@ use std::{
 
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 use tollgate_domain::{
     Timestamp,
     audit_log::{AuditActor, AuditChain, AuditEntry, AuditHead, NewAuditEntry},
@@ -116,8 +117,17 @@ const MAX_REPEATED: usize = 10_000;
 const VIEWED_AGAIN: Duration = Duration::from_mins(1);
 
 /// Actions that operators can repeat without limit.
-#[derive(Default)]
-pub(crate) struct Repeated(Mutex<HashMap<What, Repetition>>);
+pub(crate) struct Repeated {
+    /// The runtime's clock counts from here, so that a simulation replays the same run.
+    began: Instant,
+    all: Mutex<BTreeMap<What, Repetition>>,
+}
+
+impl Default for Repeated {
+    fn default() -> Self {
+        Self { began: Instant::now(), all: Mutex::default() }
+    }
+}
 
 /// An operator and an action; where views of one thing are counted, also that.
 type What = (Option<UserId>, &'static str, Option<String>);
@@ -130,13 +140,9 @@ struct Repetition {
 }
 
 impl Repetition {
-    fn is_due(&self, is_view: bool) -> bool {
-        let taken = if is_view {
-            self.limiter.take_one_in(VIEWED_AGAIN)
-        } else {
-            self.limiter.take(1, REPEATED_BURST)
-        };
-        taken.is_ok()
+    fn is_due(&self, now: Duration, is_view: bool) -> bool {
+        let (gap, burst) = if is_view { (VIEWED_AGAIN, 1) } else { (Duration::from_secs(1), REPEATED_BURST) };
+        self.limiter.take_at_time(now, gap, burst).is_ok()
     }
 
     fn leave_out(&mut self, origin: &Origin, done: &Audited) {
@@ -148,7 +154,8 @@ impl Repetition {
 impl Repeated {
     /// How many were left out before this one, if it is to be recorded.
     fn due(&self, origin: &Origin, done: &Audited, is_view: bool) -> Option<u64> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.began.elapsed();
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() >= MAX_REPEATED {
             all.retain(|_, one| one.left_out > 0);
         }
@@ -156,30 +163,31 @@ impl Repeated {
         let viewed = is_view.then(|| (user, done.action, Some(done.subject.clone())));
         // A view that is due has to be within the operator's limit, too.
         if let Some(again) = viewed.as_ref().and_then(|viewed| all.get_mut(viewed))
-            && (again.left_out > 0 || !again.is_due(true))
+            && (again.left_out > 0 || !again.is_due(now, true))
         {
             again.leave_out(origin, done);
             return None;
         }
         let one = all.entry((user, done.action, None)).or_default();
-        if !one.is_due(false) {
+        if !one.is_due(now, false) {
             one.leave_out(origin, done);
             return None;
         }
         one.last = None;
         let left_out = std::mem::take(&mut one.left_out);
         if let Some(viewed) = viewed {
-            let _ = all.entry(viewed).or_default().is_due(true);
+            let _ = all.entry(viewed).or_default().is_due(now, true);
         }
         Some(left_out)
     }
 
     /// The last of each that was left out, with how many there were before it.
     fn take_left_out(&self, is_last: bool) -> Vec<(Origin, Audited)> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = self.began.elapsed();
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         let open = all
             .iter_mut()
-            .filter(|((.., viewed), one)| one.left_out > 0 && (is_last || one.is_due(viewed.is_some())));
+            .filter(|((.., viewed), one)| one.left_out > 0 && (is_last || one.is_due(now, viewed.is_some())));
         let taken = open.filter_map(|(_, one)| {
             let left_out = std::mem::take(&mut one.left_out).saturating_sub(1);
             one.last.take().map(|(origin, done)| (origin, done.with_left_out(left_out)))

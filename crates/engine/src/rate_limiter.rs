@@ -33,9 +33,15 @@ impl RateLimiter {
         self.take_at(monotonic_nanos(), per_second, burst)
     }
 
-    /// Takes the only one in so long a time.
-    pub(crate) fn take_one_in(&self, time: Duration) -> Result<(), RateLimitExceeded> {
-        self.take_slowly(time, 1)
+    /// Takes one of those that come with this gap, of which up to `burst` may come at once, by a clock of the caller's.
+    pub(crate) fn take_at_time(
+        &self,
+        now: Duration,
+        gap: Duration,
+        burst: u64,
+    ) -> Result<(), RateLimitExceeded> {
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.take_with_gap(nanos(now), nanos(gap), burst)
     }
 
     /// Takes one of those that come with this gap, of which up to `burst` may come at once.
