@@ -2,7 +2,7 @@
 # ARGS goes through: `make test ARGS=quote`, `make bench ARGS="--rounds 3 --json"`.
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint lines structure bench bench-cards bench-transfers bench-pages bench-growth bench-budget crash drill rekey simulate model routes fuzz audit sbom sdks first-payment live-test wires-latest
+.PHONY: help check test lint lines structure bench bench-cards bench-transfers bench-pages bench-growth bench-budget bench-instructions crash drill upgrade-drill rekey simulate model routes fees fuzz audit sbom package reproduce sdks first-payment live-test wires-latest
 
 help: ## List these targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,6 +40,9 @@ bench-growth: ## The same work with 10 thousand to a million transactions (ARGS=
 bench-budget: ## What one bank transfer costs and leaves behind on both stores; fails where that is beyond its budget.
 	@cargo xtask bench -- budget $(ARGS)
 
+bench-instructions: ## Instructions of the server per quote, preparation and transfer, counted by valgrind.
+	@cargo xtask bench -- instructions $(ARGS)
+
 simulate: ## Several nodes in every kind of trouble, in virtual time: ARGS="--seeds 10000", ARGS="--seed 7".
 	@cargo xtask simulate -- $(ARGS)
 
@@ -48,6 +51,9 @@ model: ## Card payments at random against the provider's record, 100,000 steps o
 
 routes: ## First providers that fail under load, 10 times (ARGS is another number); 100,000 routes against an oracle.
 	@cargo xtask routes -- $(ARGS)
+
+fees: ## Card fees of random payments, ten million (ARGS is another number), against a slow second decision.
+	@cargo xtask fees -- $(ARGS)
 
 fuzz: ## Requests at random for every operation of the API, 100 for each (ARGS is another number), against its document.
 	@cargo xtask fuzz -- $(ARGS)
@@ -64,6 +70,9 @@ crash: ## Kill servers in the midst of transfers, 200 times on each store (ARGS 
 drill: ## Failover under load: kills, partitions, pauses of a PostgreSQL cluster and Tollgate; all records compared. See docs/drill.md.
 	@cargo xtask drill -- $(ARGS)
 
+upgrade-drill: ## From the first release, and from the version before (ARGS is another commit), to this one and back under load on both stores.
+	@cargo xtask upgrade-drill -- $(ARGS)
+
 rekey: ## Rotate the master key of 100,000 values under load (ARGS is another number), the server killed 20 times on each store.
 	@cargo xtask rekey -- $(ARGS)
 
@@ -72,6 +81,12 @@ audit: ## Licenses, sources and known vulnerabilities of all dependencies, by de
 
 sbom: ## A CycloneDX list of what the binary is made of.
 	@cargo xtask sbom
+
+reproduce: ## Two release builds in different folders, which must be the same bytes: half an hour.
+	@cargo xtask reproduce
+
+package: ## A .deb, .rpm and archive of the release binary, tried out in a new Debian up to a paid payment (ARGS is another binary).
+	@cargo xtask package -- $(ARGS)
 
 sdks: ## The packages of the TypeScript and Python SDKs, in target/sdks.
 	@cargo xtask sdks

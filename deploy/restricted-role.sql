@@ -11,7 +11,7 @@ GRANT USAGE ON SCHEMA public TO tollgate_server;
 GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO tollgate_server;
 
 -- Which migrations were applied is the owner's to write.
-REVOKE INSERT, UPDATE, DELETE ON schema_migrations FROM tollgate_server;
+REVOKE INSERT, UPDATE, DELETE ON schema_migrations, schema_changes FROM tollgate_server;
 
 -- Append-only.
 REVOKE UPDATE, DELETE ON ledger_postings, ledger_entries, card_postings, audit_log FROM tollgate_server;

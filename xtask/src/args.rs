@@ -12,13 +12,22 @@ cargo xtask postgres -- COMMAND…  run a command with a throw-away PostgreSQL a
 cargo xtask crash [-- KILLS]      kill a server in the midst of transfers, 200 times on each store
 cargo xtask drill [-- OPTION…]    break a PostgreSQL cluster, Tollgate and the provider under load, and compare all records;
                                   `--seed N` replays the order of the faults, `--help` lists the options
+cargo xtask upgrade-drill [-- COMMIT]
+                                  from the first release, and from the version before or that commit, to this one and back under
+                                  load on both stores; builds them once
 cargo xtask rekey [-- VALUES]     rotate the master key of 100,000 values under load, the server killed 20 times on each store
 cargo xtask model [-- STEPS]      card payments at random against the provider's record, 100,000 steps on each store
 cargo xtask routes [-- ROUNDS]    let first providers fail under load, 10 times, and 100,000 routes against an oracle
+cargo xtask fees [-- PAYMENTS]     card fees of random payments, ten million, against a slow second decision
 cargo xtask fuzz [-- EXAMPLES]    requests at random for every operation of the API, 100 for each, against its document
 cargo xtask audit                 licenses, sources and advisories of all dependencies, with cargo-deny
 cargo xtask sbom                  a CycloneDX list of what the binary is made of, in target/tollgate.cdx.json
 cargo xtask sdks                  the SDKs' packages as they are published, in target/sdks
+cargo xtask reproduce             two release builds in different folders, which must be the same bytes: half an hour
+cargo xtask release-notes -- TAG  what the changelog says of a version, if everything in the repository has that version
+cargo xtask package [-- BINARY]   a .deb, an .rpm where rpmbuild is, and an archive of the release binary, in target/packages; as
+                                  root the .deb is installed in a new Debian, up to a paid payment, unless
+                                  `--untried` is given
 cargo xtask first-payment         README's commands with the release binary, up to a paid payment, in less than a minute
 cargo xtask live-test             the whole flow against the providers' own sandboxes, with the credentials that
                                   are in the environment; see docs/live-tests.md
@@ -46,17 +55,31 @@ pub(crate) enum Task {
     Bench { arguments: Vec<String> },
     Crash { kills: u64 },
     Drill { arguments: Vec<String> },
+    UpgradeDrill { before: Option<String> },
     Rekey { values: u64 },
     Model { steps: u64 },
     Routes { rounds: u64 },
+    Fees { payments: u64 },
     Fuzz { examples: u64 },
     Audit,
     Sbom,
     Sdks,
+    Package(Package),
+    ReleaseNotes { tag: String },
+    Reproduce,
     FirstPayment,
     LiveTest,
     WiresLatest,
     Simulate { arguments: Vec<String> },
+}
+
+/// What is packaged.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Package {
+    /// Not the release binary, but this one.
+    pub(crate) binary: Option<String>,
+    /// Whether the package is installed, as far as that is possible.
+    pub(crate) is_tried: bool,
 }
 
 /// How often `crash` kills each store's server, by default.
@@ -67,6 +90,7 @@ const DEFAULT_VALUES: u64 = 100_000;
 const DEFAULT_STEPS: u64 = 100_000;
 /// How often `routes` lets the first providers go away, by default.
 const DEFAULT_ROUNDS: u64 = 10;
+const DEFAULT_FEES: u64 = 10_000_000;
 /// How many random requests `fuzz` makes for each operation, by default.
 const DEFAULT_EXAMPLES: u64 = 100;
 
@@ -95,10 +119,30 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "postgres" if rest.is_empty() => Err("`postgres` needs a command after `--`".into()),
         "postgres" => Ok(Task::Postgres { command: rest }),
         "bench" => Ok(Task::Bench { arguments: rest }),
+        "upgrade-drill" => match rest.as_slice() {
+            [] => Ok(Task::UpgradeDrill { before: None }),
+            [commit] => Ok(Task::UpgradeDrill { before: Some(commit.clone()) }),
+            _ => Err("`upgrade-drill` takes one commit".into()),
+        },
         "drill" => Ok(Task::Drill { arguments: rest }),
         "audit" if rest.is_empty() => Ok(Task::Audit),
         "sbom" if rest.is_empty() => Ok(Task::Sbom),
         "sdks" if rest.is_empty() => Ok(Task::Sdks),
+        "package" => {
+            let (untried, binaries): (Vec<_>, Vec<_>) = rest.iter().partition(|it| *it == "--untried");
+            match binaries.as_slice() {
+                [] | [_] => Ok(Task::Package(Package {
+                    binary: binaries.first().map(|binary| (*binary).clone()),
+                    is_tried: untried.is_empty(),
+                })),
+                _ => Err("`package` takes one binary, and `--untried`".into()),
+            }
+        }
+        "release-notes" => match rest.as_slice() {
+            [tag] => Ok(Task::ReleaseNotes { tag: tag.clone() }),
+            _ => Err("`release-notes` takes the tag of the release".into()),
+        },
+        "reproduce" if rest.is_empty() => Ok(Task::Reproduce),
         "first-payment" if rest.is_empty() => Ok(Task::FirstPayment),
         "live-test" if rest.is_empty() => Ok(Task::LiveTest),
         "wires-latest" if rest.is_empty() => Ok(Task::WiresLatest),
@@ -106,10 +150,11 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Task,
         "crash" => Ok(Task::Crash { kills: count(&name, &rest, DEFAULT_KILLS)? }),
         "rekey" => Ok(Task::Rekey { values: count(&name, &rest, DEFAULT_VALUES)? }),
         "model" => Ok(Task::Model { steps: count(&name, &rest, DEFAULT_STEPS)? }),
+        "fees" => Ok(Task::Fees { payments: count(&name, &rest, DEFAULT_FEES)? }),
         "routes" => Ok(Task::Routes { rounds: count(&name, &rest, DEFAULT_ROUNDS)? }),
         "fuzz" => Ok(Task::Fuzz { examples: count(&name, &rest, DEFAULT_EXAMPLES)? }),
         "help" | "--help" | "-h" | "check" | "lint" | "sentences" | "structure" | "audit" | "sbom"
-        | "sdks" | "first-payment" | "live-test" | "wires-latest" => {
+        | "sdks" | "reproduce" | "first-payment" | "live-test" | "wires-latest" => {
             Err(format!("`{name}` takes no arguments"))
         }
         _ => Err(format!("unknown task `{name}`")),
@@ -166,14 +211,22 @@ mod tests {
         check("bench -- transfers --rounds 3", Ok(Task::Bench { arguments }));
         check("simulate -- --seed 7", Ok(Task::Simulate { arguments: words("--seed 7") }));
         check("drill -- --seed 7", Ok(Task::Drill { arguments: words("--seed 7") }));
+        check("upgrade-drill", Ok(Task::UpgradeDrill { before: None }));
+        check("upgrade-drill -- abc", Ok(Task::UpgradeDrill { before: Some("abc".into()) }));
         check("crash", Ok(Task::Crash { kills: 200 }));
         check("crash -- 1000", Ok(Task::Crash { kills: 1_000 }));
         check("rekey", Ok(Task::Rekey { values: 100_000 }));
         check("model", Ok(Task::Model { steps: 100_000 }));
+        check("fees", Ok(Task::Fees { payments: DEFAULT_FEES }));
         check("routes -- 3", Ok(Task::Routes { rounds: 3 }));
         check("fuzz -- 25", Ok(Task::Fuzz { examples: 25 }));
         check("audit", Ok(Task::Audit));
         check("sbom", Ok(Task::Sbom));
+        check("package", Ok(Task::Package(Package { binary: None, is_tried: true })));
+        let package = Package { binary: Some("a/tollgate".into()), is_tried: false };
+        check("package -- a/tollgate --untried", Ok(Task::Package(package)));
+        check("release-notes -- v1.2.3", Ok(Task::ReleaseNotes { tag: "v1.2.3".into() }));
+        check("reproduce", Ok(Task::Reproduce));
         check("first-payment", Ok(Task::FirstPayment));
     }
 

@@ -3,14 +3,21 @@
 use std::io::{BufRead, BufReader, Write};
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::Duration;
 
 use crate::postgres::URL_VARIABLE;
+use crate::processes;
 use crate::step::Outcome;
 use crate::summary::Summary;
 
 /// How many tests of a program run at once.
 const THREADS_VARIABLE: &str = "RUST_TEST_THREADS";
+
+/// How long no test may end. The slowest takes a few minutes, and some more on a busy machine.
+const SILENCE_MAX: Duration = Duration::from_mins(15);
 
 /// The cargo that runs us. Its description of our own package is withheld from the nested call: build scripts
 /// that watch those variables would otherwise rebuild on every other call.
@@ -35,6 +42,35 @@ pub(crate) fn run(arguments: &[&str]) -> Outcome<()> {
     }
 }
 
+/// The binary as it is released: built in a folder of its own, with no path of this machine in it. Returns where it is.
+pub(crate) fn build_for_release(source: &Path) -> Outcome<PathBuf> {
+    let target = source.join("target/package");
+    let home = match (std::env::var_os("CARGO_HOME"), std::env::var_os("HOME")) {
+        (Some(cargo), _) => PathBuf::from(cargo),
+        (None, Some(home)) => Path::new(&home).join(".cargo"),
+        (None, None) => return Err("neither CARGO_HOME nor HOME is set".to_owned()),
+    };
+    let names = [(source, "/source"), (home.as_path(), "/cargo")];
+    // Separated by a character that no path has, as cargo reads it.
+    let rust =
+        names.map(|(path, name)| format!("--remap-path-prefix={}={name}", path.display())).join("\u{1f}");
+    let c = names.map(|(path, name)| format!("-ffile-prefix-map={}={name}", path.display())).join(" ");
+    let status = command()
+        .args(["build", "--release", "--locked", "--package", "tollgate"])
+        .current_dir(source)
+        .env("CARGO_TARGET_DIR", &target)
+        .env("CARGO_INCREMENTAL", "0")
+        .env("CARGO_ENCODED_RUSTFLAGS", rust)
+        .env("CFLAGS", c)
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .status();
+    match status {
+        Ok(status) if status.success() => Ok(target.join("release/tollgate")),
+        Ok(status) => Err(format!("the release build failed: {status}")),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
+    }
+}
+
 /// Clippy is a compiler, too: what it lints it also builds, so that nothing is compiled once to be linted and once more
 /// to be tested. This is what `cargo clippy -- -D warnings` sets, around `cargo test` instead of `cargo check`.
 fn linting() -> Command {
@@ -53,7 +89,8 @@ pub(crate) fn build_tests() -> Outcome<()> {
     }
 }
 
-/// Runs every test of the workspace to the end and counts. The output is passed on as it comes.
+/// Runs every test of the workspace to the end and counts. The output is passed on as it comes. A run of which nothing is
+/// heard for too long is killed, so that a test that hangs is a failure with a name.
 pub(crate) fn test(filters: &[String], postgres_url: &str) -> Outcome<Summary> {
     let mut child = linting()
         .args(["test", "--workspace", "--all-features", "--no-fail-fast", "--"])
@@ -65,19 +102,45 @@ pub(crate) fn test(filters: &[String], postgres_url: &str) -> Outcome<Summary> {
         .map_err(|error| format!("cargo could not be started: {error}"))?;
     let mut summary = Summary::default();
     if let Some(output) = child.stdout.take() {
-        // A test may print bytes that are not UTF-8, so lines are read as bytes and passed on unchanged.
-        let mut output = BufReader::new(output);
+        let lines = lines_of(output);
         let mut screen = std::io::stdout().lock();
-        let mut line = Vec::new();
-        while matches!(output.read_until(b'\n', &mut line), Ok(length) if length > 0) {
-            // A closed screen must not end the tests halfway.
-            drop(screen.write_all(&line).and_then(|()| screen.flush()));
-            summary.read_line(&String::from_utf8_lossy(&line));
-            line.clear();
+        loop {
+            match lines.recv_timeout(SILENCE_MAX) {
+                Ok(line) => {
+                    // A closed screen must not end the tests halfway.
+                    drop(screen.write_all(&line).and_then(|()| screen.flush()));
+                    summary.read_line(&String::from_utf8_lossy(&line));
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    let minutes = SILENCE_MAX.as_secs() / 60;
+                    eprintln!(
+                        "no test has ended for {minutes} minutes: killed; running: {}",
+                        summary.running()
+                    );
+                    processes::kill_tree(&mut child);
+                    break;
+                }
+            }
         }
     }
     let status = child.wait().map_err(|error| format!("cargo was lost: {error}"))?;
     Ok(summary.finish(status.success()))
+}
+
+/// The lines as they come. A test may print bytes that are not UTF-8, so they are not changed.
+fn lines_of(output: ChildStdout) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::sync_channel(1_000);
+    thread::spawn(move || {
+        let mut output = BufReader::new(output);
+        let mut line = Vec::new();
+        while matches!(output.read_until(b'\n', &mut line), Ok(length) if length > 0) {
+            if sender.send(std::mem::take(&mut line)).is_err() {
+                return;
+            }
+        }
+    });
+    receiver
 }
 
 /// The names of a crate's integration tests: `tests/name.rs` and `tests/name/main.rs`.

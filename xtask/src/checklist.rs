@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-const ADAPTERS: [&str; 4] = ["stripe", "square", "increase", "modern_treasury"];
+const ADAPTERS: [&str; 5] = ["stripe", "square", "adyen", "increase", "modern_treasury"];
 /// Crates whose files are not part of the product.
 const NOT_PRODUCT: [&str; 4] = ["bench", "drill", "simulation", "store-conformance"];
 /// Files that name a provider in a comment or in a message only.

@@ -6,9 +6,13 @@ mod cargo;
 #[cfg(test)]
 mod checklist;
 mod lines;
+mod package;
 mod postgres;
+mod processes;
 #[cfg(test)]
 mod provider_table;
+mod release;
+mod reproduce;
 mod sbom;
 mod sdks;
 mod sentences;
@@ -16,6 +20,7 @@ mod step;
 mod structure;
 mod summary;
 mod tools;
+mod upgrade;
 
 use std::{
     path::PathBuf,
@@ -40,6 +45,9 @@ const BINARY_VARIABLE: &str = "TOLLGATE_TEST_BINARY";
 /// Crates whose integration tests need nothing but themselves: no database server, no browser, no program of ours.
 const FAST_CRATES: [&str; 3] = ["configuration", "domain", "engine"];
 
+/// Where the hosted CI finds its workflows.
+const WORKFLOWS: &str = ".github/workflows";
+
 fn main() -> ExitCode {
     let task = match args::parse(std::env::args().skip(1)) {
         Ok(task) => task,
@@ -63,13 +71,18 @@ fn main() -> ExitCode {
         Task::Bench { arguments } => exit_code(bench(&arguments)),
         Task::Crash { kills } => exit_code(crash(kills)),
         Task::Drill { arguments } => exit_code(drill(&arguments)),
+        Task::UpgradeDrill { before } => exit_code(upgrade_drill(before.as_deref())),
         Task::Rekey { values } => exit_code(rekey(values)),
         Task::Model { steps } => exit_code(model(steps)),
         Task::Routes { rounds } => exit_code(routes(rounds)),
+        Task::Fees { payments } => exit_code(fees(payments)),
         Task::Fuzz { examples } => exit_code(fuzz(examples)),
         Task::Audit => exit_code(audit()),
         Task::Sbom => exit_code(sbom::write()),
         Task::Sdks => exit_code(sdks::build()),
+        Task::Package(asked) => exit_code(package(&asked)),
+        Task::ReleaseNotes { tag } => exit_code(release::print_notes(&tag)),
+        Task::Reproduce => exit_code(reproduce::run()),
         Task::FirstPayment => exit_code(first_payment()),
         Task::LiveTest => exit_code(live_test()),
         Task::WiresLatest => exit_code(wires_latest()),
@@ -97,14 +110,39 @@ fn run_tests(filters: &[String]) -> Outcome<Summary> {
         tools::ensure_python()?;
         tools::ensure_node()?;
         tools::ensure_browser()?;
+        tools::ensure_go()?;
         tools::ensure_postgres().map(drop)
     })?;
     format()?;
+    workflows()?;
     step("Lint and build", cargo::build_tests)?;
     let postgres = step("PostgreSQL", || Postgres::start_without_sync(&tools::ensure_postgres()?))?;
     let summary = step("Tests", || cargo::test(filters, &postgres.url()));
     postgres.stop();
     summary
+}
+
+/// The workflows of the hosted CI: their form, and what an attacker could do with them.
+fn workflows() -> Outcome<()> {
+    step("Workflows", || {
+        tools::ensure_python()?;
+        let linters = tools::ensure_workflow_linters()?;
+        let folder = std::fs::read_dir(WORKFLOWS).map_err(|error| format!("{WORKFLOWS}: {error}"))?;
+        let files: Vec<_> = folder.flatten().map(|file| file.path()).collect();
+        let mut schema = Command::new(linters.join("check-jsonschema"));
+        schema.args(["--builtin-schema", "vendor.github-workflows"]);
+        let mut zizmor = Command::new(linters.join("zizmor"));
+        zizmor.args(["--offline", "--no-progress", "--persona=pedantic"]);
+        for mut linter in [schema, zizmor] {
+            linter.args(&files);
+            let status =
+                linter.status().map_err(|error| format!("{linter:?} could not be started: {error}"))?;
+            if !status.success() {
+                return Err("a workflow has faults; see above".to_owned());
+            }
+        }
+        Ok(())
+    })
 }
 
 fn format() -> Outcome<()> {
@@ -113,6 +151,7 @@ fn format() -> Outcome<()> {
 
 fn lint() -> Outcome<()> {
     format()?;
+    workflows()?;
     step("Lint", || {
         cargo::run(&["clippy", "--workspace", "--all-targets", "--all-features", "--", "-D", "warnings"])
     })
@@ -163,8 +202,27 @@ fn first_payment() -> Outcome<()> {
 }
 
 fn release_binary() -> Outcome<PathBuf> {
-    cargo::run(&["build", "--release", "--package", "tollgate"])?;
+    cargo::run(&["build", "--release", "--locked", "--package", "tollgate"])?;
     Ok(cargo::release_directory()?.join("tollgate"))
+}
+
+/// The packages of the release binary, or of another, tried out where that is possible.
+fn package(asked: &args::Package) -> Outcome<()> {
+    let binary = if let Some(binary) = &asked.binary {
+        PathBuf::from(binary)
+    } else {
+        let source = std::env::current_dir().map_err(|error| format!("own folder unknown: {error}"))?;
+        cargo::build_for_release(&source)?
+    };
+    let packages = package::build(&binary)?;
+    if !asked.is_tried {
+        Ok(())
+    } else if tools::is_root() {
+        package::try_out(&packages)
+    } else {
+        println!("\nnot tried out: only root can install it into a folder of its own");
+        Ok(())
+    }
 }
 
 /// Says itself what it needs where nothing is in the environment.
@@ -195,6 +253,9 @@ fn wires_latest() -> Outcome<()> {
 }
 
 fn bench(arguments: &[String]) -> Outcome<()> {
+    if arguments.first().is_some_and(|mode| mode == "instructions") {
+        tools::ensure_valgrind()?;
+    }
     // One build of both, so that features are unified once and nothing is compiled twice.
     cargo::run(&["build", "--release", "--package", "tollgate", "--package", "tollgate-bench"])?;
     let program = cargo::release_directory()?.join("tollgate-bench");
@@ -271,6 +332,13 @@ fn crash(kills: u64) -> Outcome<()> {
     long_run(&tests, &settings)
 }
 
+/// Older versions are built first, so that nothing runs beside a compiler.
+fn upgrade_drill(before: Option<&str>) -> Outcome<()> {
+    let versions = upgrade::versions(before)?;
+    let settings = [("TOLLGATE_UPGRADE_FROM", &*versions), ("TOLLGATE_UPGRADE_SECONDS", "5")];
+    long_run(&["upgrade::sqlite", "upgrade::postgres"], &settings)
+}
+
 /// With the binary that ships: a hundred thousand values take a while.
 fn rekey(values: u64) -> Outcome<()> {
     let (values, binary) = (values.to_string(), release_binary()?.display().to_string());
@@ -293,6 +361,18 @@ fn routes(rounds: u64) -> Outcome<()> {
     match status {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => Err(format!("the model of routes found something: {status}")),
+        Err(error) => Err(format!("cargo could not be started: {error}")),
+    }
+}
+
+/// Optimized, because it draws millions of payments.
+fn fees(payments: u64) -> Outcome<()> {
+    let test = ["test", "--release", "--package", "tollgate-configuration", "--test", "card_fee_properties"];
+    let mut command = cargo::command();
+    command.args(test).args(["--", "--nocapture"]).env("TOLLGATE_FEE_CASES", payments.to_string());
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("card fees differ from the facts: {status}")),
         Err(error) => Err(format!("cargo could not be started: {error}")),
     }
 }

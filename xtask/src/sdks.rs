@@ -12,6 +12,7 @@ const FOLDER: &str = "target/sdks";
 pub(crate) fn build() -> Outcome<()> {
     tools::ensure_node()?;
     tools::ensure_python()?;
+    let packer = tools::ensure_python_packer()?;
     let target = fs::create_dir_all(FOLDER).and_then(|()| fs::canonicalize(FOLDER));
     let target = target.map_err(|error| format!("cannot create {FOLDER}: {error}"))?;
     step("TypeScript", || {
@@ -22,8 +23,9 @@ pub(crate) fn build() -> Outcome<()> {
         npm(&["pack", "--silent", "--pack-destination", &target.to_string_lossy()])
     })?;
     step("Python", || {
-        let wheel = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir"];
-        run(Command::new("python3").args(wheel).arg(&target).arg("./sdk/python"))
+        // First the source, then the wheel out of that.
+        let build = ["-m", "build", "--outdir"];
+        run(Command::new(packer.join("python")).args(build).arg(&target).arg("sdk/python"))
     })?;
     println!("\nThe packages are in {FOLDER}");
     Ok(())

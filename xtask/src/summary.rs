@@ -11,6 +11,8 @@ const SKIPPED: &str = "SKIPPED: ";
 const NOTE: &str = "NOTE: ";
 /// What the harness prints of a test that it does not run; its reason follows.
 const IGNORED: &str = " ... ignored, ";
+/// What the harness prints, past the name, of a test that takes long.
+const SLOW: &str = " has been running for over 60 seconds";
 
 /// The sum over every `test result:` line of a run, doc tests included.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -25,6 +27,8 @@ pub(crate) struct Summary {
     reasons: BTreeMap<String, u64>,
     /// What tests had to say.
     notes: BTreeSet<String>,
+    /// Tests that take longer than a minute and have not ended.
+    slow: BTreeSet<String>,
 }
 
 impl Summary {
@@ -35,6 +39,13 @@ impl Summary {
 
     /// Adds what the line says: a harness's counts, or why a test was skipped. Any other line changes nothing.
     pub(crate) fn read_line(&mut self, line: &str) {
+        if let Some(test) = line.trim().strip_prefix("test ") {
+            if let Some(name) = test.strip_suffix(SLOW) {
+                self.slow.insert(name.to_owned());
+            } else if let Some((name, _result)) = test.split_once(" ... ") {
+                self.slow.remove(name);
+            }
+        }
         if let Some(counts) = parse(line) {
             self.passed += counts.passed;
             self.failed += counts.failed;
@@ -48,6 +59,14 @@ impl Summary {
         } else if let Some((_, reason)) = line.trim().split_once(IGNORED) {
             self.skipped_because(reason);
         }
+    }
+
+    /// The tests that take long and have not ended, as far as is known.
+    pub(crate) fn running(&self) -> String {
+        if self.slow.is_empty() {
+            return "unknown".to_owned();
+        }
+        self.slow.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
     }
 
     fn skipped_because(&mut self, reason: &str) {
@@ -141,6 +160,17 @@ mod tests {
     fn what_tests_had_to_say_stands_before_the_counts() {
         let output = format!("test b ... NOTE: two, 0 faults\nok\nNOTE: one, 0 faults\n{OK}");
         check(&output, true, "one, 0 faults\ntwo, 0 faults\n3 passed, 0 failed");
+    }
+
+    #[test]
+    fn tests_that_take_long_are_running_until_they_end() {
+        let mut summary = Summary::default();
+        assert_eq!(summary.running(), "unknown");
+        summary.read_line("test a::slow_one has been running for over 60 seconds\n");
+        summary.read_line("test b::other has been running for over 60 seconds\n");
+        assert_eq!(summary.running(), "a::slow_one, b::other");
+        summary.read_line("test b::other ... ok\n");
+        assert_eq!(summary.running(), "a::slow_one");
     }
 
     #[test]

@@ -7,6 +7,14 @@ use std::process::{Command, Stdio};
 use crate::cargo;
 use crate::step::Outcome;
 
+/// Packages of PyPI: the one brings the schema of workflows, the other knows their weaknesses.
+const LINTERS: [&str; 2] = ["check-jsonschema==0.39.0", "zizmor==1.32.0"];
+const LINTERS_FOLDER: &str = "target/workflow-linters";
+
+/// What packs the Python SDK as PyPI wants it: a wheel, and its source.
+const PACKER: [&str; 1] = ["build==1.6.1"];
+const PACKER_FOLDER: &str = "target/sdk-packer";
+
 const DEBIAN_POSTGRES: &str = "/usr/lib/postgresql";
 
 /// What Debian 12 has. The TypeScript SDK's own tests need 20, and are skipped where there is less.
@@ -75,6 +83,30 @@ pub(crate) fn ensure_patroni() -> Outcome<()> {
     }
 }
 
+/// The template engine that Helm is built on, for the chart.
+pub(crate) fn ensure_go() -> Outcome<()> {
+    if succeeds(Command::new("go").arg("version")) {
+        return Ok(());
+    }
+    install("Go", &["golang-go"], "install Go (Debian: `apt-get install golang-go`)")
+}
+
+/// What counts instructions.
+pub(crate) fn ensure_valgrind() -> Outcome<()> {
+    if succeeds(Command::new("valgrind").arg("--version")) {
+        return Ok(());
+    }
+    install("valgrind", &["valgrind"], "install valgrind (Debian: `apt-get install valgrind`)")
+}
+
+/// What makes a new Debian in a folder.
+pub(crate) fn ensure_debootstrap() -> Outcome<()> {
+    if succeeds(Command::new("debootstrap").arg("--version")) {
+        return Ok(());
+    }
+    install("debootstrap", &["debootstrap"], "install it (Debian: `apt-get install debootstrap`)")
+}
+
 /// What makes the clocks of processes wrong.
 pub(crate) fn ensure_faketime() -> Outcome<()> {
     if succeeds(Command::new("faketime").arg("--version")) {
@@ -96,6 +128,33 @@ pub(crate) fn ensure_python() -> Outcome<()> {
     } else {
         Err(format!("Python's venv was installed and still not found: {wanted}"))
     }
+}
+
+/// What judges the workflows of the hosted CI: a folder with its programs.
+pub(crate) fn ensure_workflow_linters() -> Outcome<PathBuf> {
+    ensure_from_pypi(&LINTERS, LINTERS_FOLDER)
+}
+
+/// What packs the Python SDK: a folder with its programs.
+pub(crate) fn ensure_python_packer() -> Outcome<PathBuf> {
+    ensure_from_pypi(&PACKER, PACKER_FOLDER)
+}
+
+/// Packages of PyPI in an environment of their own, which is made anew when others are asked for.
+fn ensure_from_pypi(packages: &[&str], folder: &str) -> Outcome<PathBuf> {
+    let programs = Path::new(folder).join("bin");
+    let asked = Path::new(folder).join("asked");
+    if std::fs::read_to_string(&asked).is_ok_and(|installed| installed == packages.join(" ")) {
+        return Ok(programs);
+    }
+    println!("installing {}", packages.join(" and "));
+    let made = Command::new("python3").args(["-m", "venv", "--clear", folder]).status();
+    let pip = || Command::new(programs.join("pip")).args(["install", "--quiet"]).args(packages).status();
+    if !made.is_ok_and(|status| status.success()) || !pip().is_ok_and(|status| status.success()) {
+        return Err(format!("{} could not be installed with pip in {folder}", packages.join(" and ")));
+    }
+    std::fs::write(&asked, packages.join(" ")).map_err(|error| format!("{}: {error}", asked.display()))?;
+    Ok(programs)
 }
 
 /// A Node.js that can install packages: what drives the browser in tests runs on it.

@@ -11,6 +11,7 @@ mod echo;
 mod filling;
 mod growth;
 mod histogram;
+mod instructions;
 mod load;
 mod numbered;
 mod options;
@@ -40,6 +41,7 @@ use tollgate_bench::{Fault, call, http, launch, process, service, simulator, ten
 use budget::BudgetOptions;
 use comparison::Comparison;
 use growth::GrowthOptions;
+use instructions::InstructionOptions;
 use load::{Target, Until};
 use options::Options;
 use pages::PageOptions;
@@ -97,6 +99,8 @@ enum Mode {
     Growth(GrowthOptions),
     /// What one bank transfer costs and leaves behind on SQLite and PostgreSQL, beside its budget.
     Budget(BudgetOptions),
+    /// How many instructions a request takes in the server, counted by valgrind.
+    Instructions(InstructionOptions),
     /// The echo server, started by the benchmark itself.
     #[command(hide = true)]
     Echo {
@@ -116,6 +120,7 @@ fn main() -> ExitCode {
         Some(Mode::Pages(options)) => drive(pages::measure(options)),
         Some(Mode::Growth(options)) => drive(growth::measure(options)),
         Some(Mode::Budget(options)) => drive(budget::measure(options)),
+        Some(Mode::Instructions(options)) => drive(instructions::measure(options)),
         None => run(&arguments),
     };
     match outcome {

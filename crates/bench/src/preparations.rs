@@ -25,7 +25,7 @@ use crate::twin::{Copied, Ground, Kind, Twin, shared};
 use crate::{echo, http, launch};
 
 pub(crate) const PATH: &str = "/client/v1/payments/component";
-const BODY: &[u8] = br#"{"amountMinor":"125000","currency":"USD","paymentMethod":"web_card","description":"Order A-1001","customer":{"name":"Ada Lovelace","email":"ada@example.com"},"metadata":{"orderId":"A-1001","tier":"gold"}}"#;
+pub(crate) const BODY: &[u8] = br#"{"amountMinor":"125000","currency":"USD","paymentMethod":"web_card","description":"Order A-1001","customer":{"name":"Ada Lovelace","email":"ada@example.com"},"metadata":{"orderId":"A-1001","tier":"gold"}}"#;
 
 /// What the product sends the provider for it, but for the name of the payment.
 const PROVIDER_PATH: &str = "/stripe/v1/payment_intents";

@@ -28,7 +28,7 @@ use crate::tenants::{self, Tenant};
 use crate::twin::{Copied, Ground, Kind, Twin, shared};
 use crate::{http, launch};
 
-const PATH: &str = "/client/v1/ach/transfers";
+pub(crate) const PATH: &str = "/client/v1/ach/transfers";
 /// How long setting up may take.
 const SET_UP_WITHIN: Duration = Duration::from_mins(10);
 /// What each wallet holds: more than any run can spend.
@@ -68,8 +68,8 @@ impl Spread {
 }
 
 /// An environment that can send, with what a request needs.
-struct Sender {
-    tenant: Tenant,
+pub(crate) struct Sender {
+    pub(crate) tenant: Tenant,
     customer_token: String,
 }
 
@@ -203,7 +203,12 @@ async fn set_up(service: &Service, configuration: &Arc<Value>, wallets: u32) -> 
     Ok(senders)
 }
 
-fn body(sender: &Sender, key: &str) -> Value {
+/// One funded environment with a customer.
+pub(crate) async fn sender(service: &Service, configuration: &Arc<Value>) -> Result<Sender, Fault> {
+    set_up(service, configuration, 1).await?.pop().ok_or_else(|| "there is no wallet".into())
+}
+
+pub(crate) fn body(sender: &Sender, key: &str) -> Value {
     json!({
         "idempotencyKey": key, "amountMinor": "12500", "currency": "USD", "customerToken": sender.customer_token,
         "routingNumber": "021000021", "accountNumber": "000123456789", "bankAccountType": "checking",

@@ -16,6 +16,8 @@ pub enum Adapter {
     Stripe,
     /// Square: cards, the second component variant.
     Square,
+    /// Adyen: cards, the third component variant.
+    Adyen,
     /// Increase: ACH and instant transfers.
     Increase,
     /// Modern Treasury: ACH and instant transfers through one's own bank.
@@ -38,14 +40,13 @@ pub struct FieldSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum VersionRule {
     /// One of these, the oldest first.
-    Listed(&'static [&'static str]),
+    Listed { releases: &'static [&'static str], previews: &'static [&'static str] },
     /// Any date.
     Dated { example: &'static str },
 }
 
 /// Stripe's releases that the adapter is tried with. Before the first, capturing a part of a hold or releasing it made a
 /// refund that looks like any other, and a hosted payment in the buyer's own currency was reported in that currency.
-/// Previews change without notice and are not permitted.
 const STRIPE_VERSIONS: [&str; 20] = [
     "2025-03-31.basil",
     "2025-04-30.basil",
@@ -68,6 +69,13 @@ const STRIPE_VERSIONS: [&str; 20] = [
     "2026-09-30.endive",
     "2026-10-28.endive",
 ];
+
+/// The public preview with surcharges that Stripe checks, of the day when methods got the name they are sent by. Others are not
+/// permitted: previews change without notice.
+const STRIPE_PREVIEWS: [&str; 1] = ["2026-09-30.preview"];
+
+/// The first version that can inspect a card before charging it, and charge a total other than the prepared one.
+const STRIPE_SURCHARGES_SINCE: &str = "2026-04-22";
 
 const fn secret(name: &'static str) -> FieldSpec {
     FieldSpec { secret: true, ..open(name) }
@@ -93,13 +101,15 @@ const SQUARE_FONTS: &str =
 const ANY_ISSUER: &str = "https:";
 
 impl Adapter {
-    pub const ALL: [Self; 4] = [Self::Stripe, Self::Square, Self::Increase, Self::ModernTreasury];
+    pub const ALL: [Self; 5] =
+        [Self::Stripe, Self::Square, Self::Adyen, Self::Increase, Self::ModernTreasury];
 
     /// The name used in configurations.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Stripe => "stripe",
             Self::Square => "square",
+            Self::Adyen => "adyen",
             Self::Increase => "increase",
             Self::ModernTreasury => "modern_treasury",
         }
@@ -110,6 +120,7 @@ impl Adapter {
         match self {
             Self::Stripe => "Stripe",
             Self::Square => "Square",
+            Self::Adyen => "Adyen",
             Self::Increase => "Increase",
             Self::ModernTreasury => "Modern Treasury",
         }
@@ -123,39 +134,113 @@ impl Adapter {
     /// The payment method the provider carries.
     pub const fn method(self) -> PaymentMethod {
         match self {
-            Self::Stripe | Self::Square => PaymentMethod::WebCard,
+            Self::Stripe | Self::Square | Self::Adyen => PaymentMethod::WebCard,
             Self::Increase | Self::ModernTreasury => PaymentMethod::Ach,
         }
     }
 
-    /// The base URL of the provider's own API.
+    /// Whether it can tell the card network that an online payment carries a surcharge, in this version of its API; `None` is the one
+    /// that the adapter was written for.
+    pub fn reports_surcharge(self, version: Option<&str>) -> bool {
+        match self {
+            Self::Stripe => version.is_none_or(|version| version >= STRIPE_SURCHARGES_SINCE),
+            Self::Square | Self::Adyen | Self::Increase | Self::ModernTreasury => false,
+        }
+    }
+
+    /// The base URL of the provider's own API. Where each customer has another one, [`Self::address_with`] makes it.
     pub(crate) const fn address(self, environment: ProviderEnvironment) -> &'static str {
         match (self, environment) {
             (Self::Stripe, _) => "https://api.stripe.com",
             (Self::Square, ProviderEnvironment::Production) => "https://connect.squareup.com",
             (Self::Square, ProviderEnvironment::Sandbox) => "https://connect.squareupsandbox.com",
+            (Self::Adyen, ProviderEnvironment::Production) => {
+                "https://checkout-live.adyenpayments.com/checkout"
+            }
+            (Self::Adyen, ProviderEnvironment::Sandbox) => "https://checkout-test.adyen.com",
             (Self::Increase, ProviderEnvironment::Production) => "https://api.increase.com",
             (Self::Increase, ProviderEnvironment::Sandbox) => "https://sandbox.increase.com",
             (Self::ModernTreasury, _) => "https://app.moderntreasury.com",
         }
     }
 
+    /// The base URL of the production API for a company with this prefix, where each has its own.
+    pub(crate) fn address_with(self, prefix: &str) -> Option<String> {
+        (self == Self::Adyen).then(|| format!("https://{prefix}-checkout-live.adyenpayments.com/checkout"))
+    }
+
     /// Where people answer a dispute at the provider: its own page where it has an address, otherwise the list of them.
     pub(crate) fn dispute_page(self, mode: Option<Mode>, id: &str) -> Option<String> {
-        // A name that is not the provider's own leads nowhere.
-        let is_name = id.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'));
+        let is_name = is_name(id);
         let test = if mode == Some(Mode::Test) { "test/" } else { "" };
         match self {
             Self::Stripe if is_name => Some(format!("https://dashboard.stripe.com/{test}disputes/{id}")),
             Self::Square => Some("https://squareup.com/dashboard/sales/disputes".to_owned()),
+            Self::Adyen => {
+                let side = if mode == Some(Mode::Test) { "test" } else { "live" };
+                Some(format!("https://ca-{side}.adyen.com/ca/ca/disputes/overview.shtml"))
+            }
             Self::Stripe | Self::Increase | Self::ModernTreasury => None,
         }
     }
 
-    /// The hosts of the provider's own API.
-    pub fn hosts(self) -> [&'static str; 2] {
+    /// Where people see a payment at the provider, where it has a page of its own.
+    pub(crate) fn payment_page(self, mode: Option<Mode>, id: &str) -> Option<String> {
+        if !is_name(id) {
+            return None;
+        }
+        let is_test = mode == Some(Mode::Test);
+        match self {
+            Self::Stripe => {
+                let test = if is_test { "test/" } else { "" };
+                Some(format!("https://dashboard.stripe.com/{test}payments/{id}"))
+            }
+            Self::Square if is_test => {
+                Some(format!("https://squareupsandbox.com/dashboard/sales/transactions/{id}"))
+            }
+            Self::Square => Some(format!("https://squareup.com/dashboard/sales/transactions/{id}")),
+            Self::Adyen => {
+                let side = if is_test { "test" } else { "live" };
+                Some(format!(
+                    "https://ca-{side}.adyen.com/ca/ca/accounts/showTx.shtml?pspReference={id}&txType=Payment"
+                ))
+            }
+            Self::Increase => Some(format!("https://dashboard.increase.com/transfers/{id}")),
+            Self::ModernTreasury => None,
+        }
+    }
+
+    /// The hosts of the provider's own API; a star at the beginning stands for a part of a name without dots.
+    pub fn hosts(self) -> Vec<&'static str> {
+        if self == Self::Adyen {
+            return vec![
+                "*-checkout-live.adyenpayments.com",
+                "checkout-test.adyen.com",
+                "management-live.adyen.com",
+                "management-test.adyen.com",
+            ];
+        }
         [ProviderEnvironment::Production, ProviderEnvironment::Sandbox]
             .map(|environment| self.address(environment).trim_start_matches("https://"))
+            .into()
+    }
+
+    /// Where webhooks and credentials are set up, for adapters with an API of its own for that.
+    pub const fn management_address(self, environment: ProviderEnvironment) -> Option<&'static str> {
+        match (self, environment) {
+            (Self::Adyen, ProviderEnvironment::Production) => Some("https://management-live.adyen.com"),
+            (Self::Adyen, ProviderEnvironment::Sandbox) => Some("https://management-test.adyen.com"),
+            _ => None,
+        }
+    }
+
+    /// What stands in its entry beside the credentials.
+    pub const fn entry_fields(self) -> &'static [FieldSpec] {
+        const ADYEN: &[FieldSpec] = &[open("merchantAccount"), optional_id("livePrefix")];
+        match self {
+            Self::Adyen => ADYEN,
+            Self::Stripe | Self::Square | Self::Increase | Self::ModernTreasury => &[],
+        }
     }
 
     /// What its API and its webhooks need.
@@ -167,12 +252,21 @@ impl Adapter {
             open("locationId"),
             secret("webhookSignatureKey"),
         ];
+        // While the key is replaced, webhooks signed with the one before still arrive.
+        const ADYEN: &[FieldSpec] = &[
+            secret("apiKey"),
+            open("clientKey"),
+            secret("hmacKey"),
+            FieldSpec { required: false, ..secret("hmacKeyPrevious") },
+            FieldSpec { required: false, ..secret("webhookPassword") },
+        ];
         const INCREASE: &[FieldSpec] = &[secret("apiKey"), secret("webhookSecret")];
         const MODERN_TREASURY: &[FieldSpec] =
             &[open("organizationId"), secret("apiKey"), secret("webhookKey")];
         match self {
             Self::Stripe => STRIPE,
             Self::Square => SQUARE,
+            Self::Adyen => ADYEN,
             Self::Increase => INCREASE,
             Self::ModernTreasury => MODERN_TREASURY,
         }
@@ -186,7 +280,7 @@ impl Adapter {
         const MODERN_TREASURY: &[FieldSpec] =
             &[open("originatingAccountId"), optional_text("companyName", 16)];
         match self {
-            Self::Stripe | Self::Square => &[],
+            Self::Stripe | Self::Square | Self::Adyen => &[],
             Self::Increase => INCREASE,
             Self::ModernTreasury => MODERN_TREASURY,
         }
@@ -197,7 +291,7 @@ impl Adapter {
         match self {
             Self::Stripe => &OptionField::ALL,
             Self::Square => &[OptionField::ApiVersion],
-            Self::Increase | Self::ModernTreasury => &[],
+            Self::Adyen | Self::Increase | Self::ModernTreasury => &[],
         }
     }
 
@@ -205,22 +299,22 @@ impl Adapter {
     pub const fn payment_methods(self) -> &'static [PaymentMethodType] {
         match self {
             Self::Stripe => stripe_methods::METHODS,
-            Self::Square | Self::Increase | Self::ModernTreasury => &[],
+            Self::Square | Self::Adyen | Self::Increase | Self::ModernTreasury => &[],
         }
     }
 
-    /// The versions of its API that can be asked for by name, the oldest first; empty if they are not known one by one.
+    /// The releases of its API that can be asked for by name, the oldest first; empty if they are not known one by one.
     pub const fn api_versions(self) -> &'static [&'static str] {
         match self.version_rule() {
-            VersionRule::Listed(versions) => versions,
+            VersionRule::Listed { releases, .. } => releases,
             VersionRule::Dated { .. } => &[],
         }
     }
 
     pub(crate) const fn version_rule(self) -> VersionRule {
         match self {
-            Self::Stripe => VersionRule::Listed(&STRIPE_VERSIONS),
-            Self::Square | Self::Increase | Self::ModernTreasury => {
+            Self::Stripe => VersionRule::Listed { releases: &STRIPE_VERSIONS, previews: &STRIPE_PREVIEWS },
+            Self::Square | Self::Adyen | Self::Increase | Self::ModernTreasury => {
                 VersionRule::Dated { example: "2026-09-16" }
             }
         }
@@ -233,6 +327,7 @@ impl Adapter {
                 // The release that goes with the API version we ask for.
                 url: "https://js.stripe.com/endive/stripe.js",
                 simulated: "v3.js",
+                style: None,
                 sources: &[
                     ("script-src", "https://js.stripe.com https://*.js.stripe.com"),
                     ("connect-src", "https://api.stripe.com"),
@@ -242,6 +337,7 @@ impl Adapter {
             (Self::Square, ProviderEnvironment::Sandbox) => Some(BrowserScript {
                 url: "https://sandbox.web.squarecdn.com/v1/square.js",
                 simulated: "web-payments.js",
+                style: None,
                 sources: &[
                     ("script-src", "https://sandbox.web.squarecdn.com"),
                     ("style-src", "https://sandbox.web.squarecdn.com"),
@@ -256,6 +352,7 @@ impl Adapter {
             (Self::Square, ProviderEnvironment::Production) => Some(BrowserScript {
                 url: "https://web.squarecdn.com/v1/square.js",
                 simulated: "web-payments.js",
+                style: None,
                 sources: &[
                     ("script-src", "https://web.squarecdn.com"),
                     ("style-src", "https://web.squarecdn.com"),
@@ -264,7 +361,49 @@ impl Adapter {
                     ("font-src", SQUARE_FONTS),
                 ],
             }),
+            (Self::Adyen, ProviderEnvironment::Sandbox) => Some(BrowserScript {
+                url: "https://checkoutshopper-test.cdn.adyen.com/checkoutshopper/sdk/6.36.0/adyen.js",
+                simulated: "checkoutshopper/sdk/6.36.0/adyen.js",
+                style: Some((
+                    "https://checkoutshopper-test.cdn.adyen.com/checkoutshopper/sdk/6.36.0/adyen.css",
+                    "checkoutshopper/sdk/6.36.0/adyen.css",
+                )),
+                sources: &[
+                    ("script-src", "https://checkoutshopper-test.cdn.adyen.com"),
+                    ("style-src", "https://checkoutshopper-test.cdn.adyen.com"),
+                    ("img-src", "https://checkoutshopper-test.cdn.adyen.com"),
+                    (
+                        "connect-src",
+                        "https://checkoutshopper-test.cdn.adyen.com https://checkoutshopper-test.adyen.com \
+                         https://checkoutanalytics-test.adyen.com",
+                    ),
+                    ("frame-src", ANY_ISSUER),
+                ],
+            }),
+            (Self::Adyen, ProviderEnvironment::Production) => Some(BrowserScript {
+                url: "https://checkoutshopper-live.cdn.adyen.com/checkoutshopper/sdk/6.36.0/adyen.js",
+                simulated: "checkoutshopper/sdk/6.36.0/adyen.js",
+                style: Some((
+                    "https://checkoutshopper-live.cdn.adyen.com/checkoutshopper/sdk/6.36.0/adyen.css",
+                    "checkoutshopper/sdk/6.36.0/adyen.css",
+                )),
+                sources: &[
+                    ("script-src", "https://checkoutshopper-live.cdn.adyen.com"),
+                    ("style-src", "https://checkoutshopper-live.cdn.adyen.com"),
+                    ("img-src", "https://checkoutshopper-live.cdn.adyen.com"),
+                    (
+                        "connect-src",
+                        "https://checkoutshopper-live.cdn.adyen.com https://checkoutshopper-live.adyen.com \
+                         https://checkoutanalytics-live.adyen.com",
+                    ),
+                    ("frame-src", ANY_ISSUER),
+                ],
+            }),
             (Self::Increase | Self::ModernTreasury, _) => None,
         }
     }
+}
+/// Whether a text can be a provider's own name for something: any other leads nowhere.
+fn is_name(id: &str) -> bool {
+    !id.is_empty() && id.chars().all(|letter| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-'))
 }

@@ -8,6 +8,8 @@ pub(crate) struct BrowserScript {
     pub(crate) url: &'static str,
     /// Where a simulator of the provider has its own, below its base URL.
     pub(crate) simulated: &'static str,
+    /// The style sheet that goes with it, and where a simulator has that.
+    pub(crate) style: Option<(&'static str, &'static str)>,
     /// Sources by directive of a Content-Security-Policy.
     pub(crate) sources: &'static [(&'static str, &'static str)],
 }
@@ -23,6 +25,13 @@ impl Provider {
         })
     }
 
+    /// The style sheet that goes with the script, where it has one.
+    pub fn style_url(&self) -> Option<String> {
+        let (_, simulated) = self.adapter.script(self.environment())?.style?;
+        let own = self.own_environment().and_then(|environment| self.adapter.script(environment)?.style);
+        Some(own.map_or_else(|| format!("{}/{simulated}", self.address()), |(url, _)| url.to_owned()))
+    }
+
     /// What a page with that script must allow, by directive of its Content-Security-Policy.
     pub fn script_sources(&self) -> Vec<(&'static str, String)> {
         if self.adapter.script(self.environment()).is_none() {
@@ -33,11 +42,17 @@ impl Provider {
         }
         let mut parts = self.address().splitn(4, '/');
         let origin = [parts.next(), parts.next(), parts.next()].map(Option::unwrap_or_default).join("/");
-        ["script-src", "connect-src", "frame-src"].map(|directive| (directive, origin.clone())).into()
+        let styled = self.style_url().is_some();
+        let directives = ["script-src", "connect-src", "frame-src"].into_iter();
+        let directives = directives.chain(["style-src", "img-src"].into_iter().filter(|_| styled));
+        directives.map(|directive| (directive, origin.clone())).collect()
     }
 
     /// Which of the provider's own environments the base URL leads to; `None` if it leads elsewhere.
-    fn own_environment(&self) -> Option<ProviderEnvironment> {
+    pub fn own_environment(&self) -> Option<ProviderEnvironment> {
+        if self.base_url.is_none() {
+            return Some(self.environment());
+        }
         let is_there =
             |environment: &ProviderEnvironment| self.adapter.address(*environment) == self.address();
         let here = Some(self.environment()).filter(is_there);

@@ -5,6 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use serde_json::{Value, json};
 use tollgate_domain::{
     BasisPoints, Channel, Currency, Minor, PaymentMethod,
+    card_fee::FeeKind,
     fee::{FeeEntry, FeeLayer},
 };
 
@@ -21,11 +22,28 @@ pub struct Fees {
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
-    provider: Arc<str>,
-    channel: Channel,
-    currency: Currency,
-    layers: FeeEntry,
+pub(crate) struct Entry {
+    /// Its place in the document.
+    pub(crate) place: usize,
+    pub(crate) provider: Arc<str>,
+    pub(crate) channel: Channel,
+    pub(crate) currency: Currency,
+    pub(crate) layers: FeeEntry,
+    pub(crate) kinds: LayerKinds,
+}
+
+/// What kind of fee each layer says it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct LayerKinds {
+    pub(crate) platform: Option<FeeKind>,
+    pub(crate) organization: Option<FeeKind>,
+}
+
+impl Entry {
+    /// The kind of the whole entry: a payment carries one.
+    pub(crate) fn kind(&self) -> Option<FeeKind> {
+        self.kinds.platform.or(self.kinds.organization)
+    }
 }
 
 impl Fees {
@@ -35,6 +53,17 @@ impl Fees {
             .and_then(|place| self.entries.get(place))
             .map(|found| found.layers)
             .unwrap_or_default()
+    }
+
+    /// The layers for a route, and the kind of fee they say they are.
+    pub fn entry_with_kind(
+        &self,
+        provider: &str,
+        channel: Channel,
+        currency: Currency,
+    ) -> (FeeEntry, Option<FeeKind>) {
+        let entry = self.place(provider, channel, currency).and_then(|place| self.entries.get(place));
+        entry.map(|found| (found.layers, found.kind())).unwrap_or_default()
     }
 
     /// Whether a fee is configured for a route, be it zero.
@@ -56,9 +85,16 @@ impl Fees {
         currencies
     }
 
-    /// The layers of every entry, in the document's order.
-    pub(crate) fn layers(&self) -> impl Iterator<Item = (Channel, &FeeEntry)> {
-        self.entries.iter().map(|entry| (entry.channel, &entry.layers))
+    /// The kinds of fee that cards are charged by, with the provider, its currency and both layers, in the document's order.
+    pub fn kinds(&self) -> impl Iterator<Item = (&str, Currency, FeeKind, FeeEntry)> {
+        self.entries
+            .iter()
+            .filter_map(|entry| Some((&*entry.provider, entry.currency, entry.kind()?, entry.layers)))
+    }
+
+    /// Every entry, in the document's order.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter()
     }
 
     fn place(&self, provider: &str, channel: Channel, currency: Currency) -> Option<usize> {
@@ -83,8 +119,8 @@ impl Fees {
 pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, errors: &mut ValidationErrors) -> Fees {
     let mut fees = Fees::default();
     let items: Vec<_> = node.items(MAX_ENTRIES, errors).collect();
-    for item in items {
-        if let Some(entry) = read(&item, providers, errors)
+    for (place, item) in items.into_iter().enumerate() {
+        if let Some(entry) = read(place, &item, providers, errors)
             && !fees.insert(entry)
         {
             item.fault(errors, "duplicate entry for this provider, payment method, channel and currency");
@@ -93,7 +129,12 @@ pub(crate) fn read_all(node: &Node<'_>, providers: &Providers, errors: &mut Vali
     fees
 }
 
-fn read(node: &Node<'_>, providers: &Providers, errors: &mut ValidationErrors) -> Option<Entry> {
+fn read(
+    place: usize,
+    node: &Node<'_>,
+    providers: &Providers,
+    errors: &mut ValidationErrors,
+) -> Option<Entry> {
     let mut object = node.object(errors)?;
     let provider = object.required("provider", errors);
     let method = object.required("paymentMethod", errors);
@@ -107,13 +148,17 @@ fn read(node: &Node<'_>, providers: &Providers, errors: &mut ValidationErrors) -
     let provider = provider.and_then(|node| read_provider(&node, method, providers, errors));
     let channel = channel.and_then(|node| read_channel(&node, method, errors));
     let currency = currency.and_then(|node| read_currency(&node, method, errors));
-    let platform = platform.map(|node| read_layer(&node, errors)).unwrap_or_default();
-    let organization = organization.map(|node| read_layer(&node, errors)).unwrap_or_default();
+    let (platform, platform_kind) =
+        platform.map(|node| read_layer(&node, method, errors)).unwrap_or_default();
+    let (organization, organization_kind) =
+        organization.map(|node| read_layer(&node, method, errors)).unwrap_or_default();
     Some(Entry {
+        place,
         provider: provider?,
         channel: channel?,
         currency: currency?,
         layers: FeeEntry { platform, organization },
+        kinds: LayerKinds { platform: platform_kind, organization: organization_kind },
     })
 }
 
@@ -170,8 +215,13 @@ fn read_currency(
     Some(currency)
 }
 
-fn read_layer(node: &Node<'_>, errors: &mut ValidationErrors) -> FeeLayer {
-    let Some(mut object) = node.object(errors) else { return FeeLayer::default() };
+fn read_layer(
+    node: &Node<'_>,
+    method: Option<PaymentMethod>,
+    errors: &mut ValidationErrors,
+) -> (FeeLayer, Option<FeeKind>) {
+    let Some(mut object) = node.object(errors) else { return (FeeLayer::default(), None) };
+    let kind = object.optional("feeKind");
     let enabled = object.optional("enabled");
     let fixed = object.optional("fixedFeeMinor");
     let percent = object.optional("percentFeeBps");
@@ -190,10 +240,26 @@ fn read_layer(node: &Node<'_>, errors: &mut ValidationErrors) -> FeeLayer {
     {
         node.fault(errors, format!("the minimum {low} is above the cap {high}"));
     }
-    FeeLayer { enabled, fixed, percent, minimum, cap }
+    let kind = kind.and_then(|node| read_kind(&node, method, errors));
+    (FeeLayer { enabled, fixed, percent, minimum, cap }, kind)
 }
 
-fn read_minor(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Minor> {
+fn read_kind(
+    node: &Node<'_>,
+    method: Option<PaymentMethod>,
+    errors: &mut ValidationErrors,
+) -> Option<FeeKind> {
+    let read = FeeKind::parse(node.text(20, errors)?);
+    if read.is_none() {
+        let known = FeeKind::ALL.map(FeeKind::as_str).join(", ");
+        node.fault(errors, format!("must be one of: {known}"));
+    } else if method == Some(PaymentMethod::Ach) {
+        node.fault(errors, "is for card payments; omit it for ach");
+    }
+    read
+}
+
+pub(crate) fn read_minor(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Minor> {
     let read = node.digits().and_then(|digits| Minor::parse_configured(&digits));
     if read.is_none() {
         node.fault(errors, "must be minor units as digits, from \"0\" to \"1000000000000000000\"");
@@ -201,7 +267,7 @@ fn read_minor(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Minor> {
     read
 }
 
-fn read_percent(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<BasisPoints> {
+pub(crate) fn read_percent(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<BasisPoints> {
     let bps = node.integer(0, u64::from(BasisPoints::WHOLE), errors)?;
     u16::try_from(bps).ok().and_then(BasisPoints::new)
 }
@@ -214,19 +280,25 @@ pub(crate) fn write(fees: &Fees) -> Value {
             "paymentMethod": method.map(PaymentMethod::as_str),
             "channel": entry.channel.fee_channel(),
             "currency": entry.currency.code(),
-            "platform": write_layer(&entry.layers.platform),
-            "organization": write_layer(&entry.layers.organization),
+            "platform": write_layer(&entry.layers.platform, entry.channel, entry.kinds.platform),
+            "organization": write_layer(&entry.layers.organization, entry.channel, entry.kinds.organization),
         })
     });
     entries.collect()
 }
 
-fn write_layer(layer: &FeeLayer) -> Value {
-    json!({
+fn write_layer(layer: &FeeLayer, channel: Channel, kind: Option<FeeKind>) -> Value {
+    let mut written = json!({
         "enabled": layer.enabled,
         "fixedFeeMinor": layer.fixed.to_string(),
         "percentFeeBps": layer.percent.get(),
         "minimumFeeMinor": layer.minimum.map(|minimum| minimum.to_string()),
         "capFeeMinor": layer.cap.map(|cap| cap.to_string()),
-    })
+    });
+    if channel == Channel::WebCard
+        && let Some(fields) = written.as_object_mut()
+    {
+        fields.insert("feeKind".to_owned(), kind.map(FeeKind::as_str).into());
+    }
+    written
 }

@@ -21,7 +21,7 @@ impl Provider {
     pub fn mode(&self) -> Option<Mode> {
         match self.adapter {
             Adapter::Stripe => key_mode(self.credential("secretKey")?),
-            Adapter::Square => Some(self.environment().into()),
+            Adapter::Square | Adapter::Adyen => Some(self.environment().into()),
             // Without an address of its own, its API is the production one unless the entry says otherwise.
             Adapter::Increase => match (self.environment, &self.base_url) {
                 (Some(environment), _) => Some(environment.into()),
@@ -38,11 +38,16 @@ impl Provider {
         self.adapter.dispute_page(self.mode(), id)
     }
 
+    /// Where people see a payment at the provider; `None` where its address is not known.
+    pub fn payment_page(&self, id: &str) -> Option<String> {
+        self.adapter.payment_page(self.mode(), id)
+    }
+
     /// The field that decides [`Provider::mode`].
     pub fn mode_field(&self) -> &'static str {
         match self.adapter {
             Adapter::Stripe => "credentials.secretKey",
-            Adapter::Square | Adapter::Increase | Adapter::ModernTreasury => "environment",
+            Adapter::Square | Adapter::Adyen | Adapter::Increase | Adapter::ModernTreasury => "environment",
         }
     }
 
@@ -62,9 +67,25 @@ impl Provider {
                 )
             }
             Adapter::Square => self.square_conflict(),
+            Adapter::Adyen => self.client_key_conflict(),
             Adapter::Increase | Adapter::ModernTreasury => None,
         };
         conflict.into_iter().collect()
+    }
+
+    fn client_key_conflict(&self) -> Option<(&'static str, String)> {
+        let (side, _) = self.credential("clientKey")?.split_once('_')?;
+        let told_by_key = match side {
+            "test" => ProviderEnvironment::Sandbox,
+            "live" => ProviderEnvironment::Production,
+            _ => return None,
+        };
+        let configured = self.environment.filter(|configured| *configured != told_by_key)?;
+        let message = format!(
+            "is a {side} key, but environment is `{}`; use the credentials and the environment of one side",
+            configured.as_str()
+        );
+        Some(("credentials.clientKey", message))
     }
 
     fn square_conflict(&self) -> Option<(&'static str, String)> {

@@ -159,13 +159,18 @@ fn read_suffix(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<String>
 fn read_version(node: &Node<'_>, adapter: Adapter, errors: &mut ValidationErrors) -> Option<String> {
     let text = node.text(64, errors)?;
     let problem = match adapter.version_rule() {
-        VersionRule::Listed(versions) if !versions.contains(&text) => {
-            format!("must be one of the provider's releases that can be used: {}", versions.join(", "))
+        VersionRule::Listed { releases, previews }
+            if !releases.contains(&text) && !previews.contains(&text) =>
+        {
+            let (releases, previews) = (releases.join(", "), previews.join(", "));
+            format!(
+                "must be one of the provider's releases that can be used: {releases}, or a preview with surcharges: {previews}"
+            )
         }
         VersionRule::Dated { example } if !is_date(text) => {
             format!("must be a version of the provider's API, such as `{example}`")
         }
-        VersionRule::Listed(_) | VersionRule::Dated { .. } => return Some(text.to_owned()),
+        VersionRule::Listed { .. } | VersionRule::Dated { .. } => return Some(text.to_owned()),
     };
     node.fault(errors, problem);
     None
@@ -173,8 +178,8 @@ fn read_version(node: &Node<'_>, adapter: Adapter, errors: &mut ValidationErrors
 
 /// Whether a text is a version that a new configuration may have.
 fn is_permitted(node: &Node<'_>, adapter: Adapter) -> bool {
-    let VersionRule::Listed(versions) = adapter.version_rule() else { return true };
-    node.value.as_str().is_none_or(|text| versions.contains(&text))
+    let VersionRule::Listed { releases, previews } = adapter.version_rule() else { return true };
+    node.value.as_str().is_none_or(|text| releases.contains(&text) || previews.contains(&text))
 }
 
 fn is_date(text: &str) -> bool {

@@ -28,6 +28,10 @@ pub struct Provider {
     /// Its sandbox or the real thing, for adapters that tell them apart by address.
     pub environment: Option<ProviderEnvironment>,
     credentials: Vec<(&'static str, Credential)>,
+    /// What stands in its entry beside the credentials.
+    fields: Vec<(&'static str, String)>,
+    /// The address of the company's own production API, where each has another.
+    live_address: Option<String>,
     funding: Vec<(&'static str, String)>,
     /// What it does beyond the ordinary.
     pub options: ProviderOptions,
@@ -67,6 +71,11 @@ impl Provider {
         })
     }
 
+    /// A field of the entry itself by its name in the document.
+    pub fn field(&self, name: &str) -> Option<&str> {
+        self.fields.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
+    }
+
     /// A detail of the source of funds by its name in the document.
     pub fn funding(&self, name: &str) -> Option<&str> {
         self.funding.iter().find(|(known, _)| *known == name).map(|(_, text)| text.as_str())
@@ -75,7 +84,9 @@ impl Provider {
     /// The base URL of its API: the one configured, or the adapter's own.
     pub fn address(&self) -> &str {
         let own = self.adapter.address(self.environment());
-        self.base_url.as_deref().unwrap_or(own).trim_end_matches('/')
+        let company =
+            self.live_address.as_deref().filter(|_| self.environment() == ProviderEnvironment::Production);
+        self.base_url.as_deref().or(company).unwrap_or(own).trim_end_matches('/')
     }
 
     /// Whether requests go to one of the hosts that the provider itself runs.
@@ -84,7 +95,13 @@ impl Provider {
         let Some(rest) = base_url.strip_prefix("https://") else { return false };
         let authority = rest.split('/').next().unwrap_or_default();
         let host = authority.strip_suffix(":443").unwrap_or(authority);
-        self.adapter.hosts().iter().any(|own| own.eq_ignore_ascii_case(host))
+        self.adapter.hosts().iter().any(|own| match own.strip_prefix('*') {
+            Some(end) => {
+                let host = host.to_ascii_lowercase();
+                host.strip_suffix(end).is_some_and(|start| !start.is_empty() && !start.contains('.'))
+            }
+            None => own.eq_ignore_ascii_case(host),
+        })
     }
 
     /// Whether what is sent to one of the two is sent to the other: a secret may be kept then.
@@ -96,7 +113,8 @@ impl Provider {
 
     /// The environment meant; an application's id tells where the configuration does not.
     pub fn environment(&self) -> ProviderEnvironment {
-        let sandbox = self.credential("applicationId").is_some_and(|id| id.starts_with("sandbox-"));
+        let sandbox = self.credential("applicationId").is_some_and(|id| id.starts_with("sandbox-"))
+            || self.credential("clientKey").is_some_and(|key| key.starts_with("test_"));
         let told_by_id = if sandbox { ProviderEnvironment::Sandbox } else { ProviderEnvironment::Production };
         self.environment.unwrap_or(told_by_id)
     }
@@ -106,6 +124,7 @@ impl Provider {
         match self.adapter {
             Adapter::Stripe => self.options.account.as_deref(),
             Adapter::Square => self.credential("locationId"),
+            Adapter::Adyen => self.field("merchantAccount"),
             Adapter::Increase => self.funding("accountId"),
             Adapter::ModernTreasury => self.funding("originatingAccountId"),
         }
@@ -121,7 +140,7 @@ impl Provider {
         match self.adapter {
             Adapter::Stripe => "secretKey",
             Adapter::Square => "accessToken",
-            Adapter::Increase | Adapter::ModernTreasury => "apiKey",
+            Adapter::Adyen | Adapter::Increase | Adapter::ModernTreasury => "apiKey",
         }
     }
 
@@ -133,12 +152,18 @@ impl Provider {
 
     /// What is still missing before the provider can be used, as paths below its entry.
     pub fn missing(&self) -> Vec<String> {
-        let credentials =
-            self.adapter.credential_fields().iter().filter(|field| self.credential(field.name).is_none());
+        let required = self.adapter.credential_fields().iter().filter(|field| field.required);
+        let credentials = required.filter(|field| self.credential(field.name).is_none());
+        let fields = self.adapter.entry_fields().iter();
+        let fields = fields.filter(|field| field.required && self.field(field.name).is_none());
+        let has_prefix = self.adapter.address_with("").is_none() || self.live_address.is_some();
+        let is_live = self.environment() == ProviderEnvironment::Production && self.base_url.is_none();
+        let prefix = (is_live && !has_prefix).then(|| "livePrefix".to_owned());
+        let fields = fields.map(|field| field.name.to_owned()).chain(prefix);
         let required = self.adapter.funding_fields().iter().filter(|field| field.required);
         let funding = required.filter(|field| self.funding(field.name).is_none());
         let credentials = credentials.map(|field| format!("credentials.{}", field.name));
-        credentials.chain(funding.map(|field| format!("funding.{}", field.name))).collect()
+        credentials.chain(fields).chain(funding.map(|field| format!("funding.{}", field.name))).collect()
     }
 
     /// The same without what only webhooks need: payments can be made without those, and are then looked up.
@@ -163,7 +188,8 @@ impl Provider {
     /// The credential that verifies webhooks.
     pub fn webhook_secret_field(&self) -> &'static str {
         let fields = self.adapter.credential_fields().iter();
-        fields.map(|field| field.name).find(|name| name.starts_with("webhook")).unwrap_or_default()
+        let is_it = |name: &&str| name.starts_with("webhook") || *name == "hmacKey";
+        fields.map(|field| field.name).find(is_it).unwrap_or_default()
     }
 
     fn secret(&self, name: &str) -> Option<&Secret> {
@@ -215,7 +241,18 @@ impl Providers {
         let found = self.entries.iter_mut().find(|known| &*known.name == provider);
         if let Some(provider) = found {
             let field = provider.webhook_secret_field();
+            let before = provider.secret(field).cloned();
             provider.credentials.retain(|(name, _)| *name != field);
+            // What is on its way is signed with the one before.
+            let kept = provider
+                .adapter
+                .credential_fields()
+                .iter()
+                .find(|it| it.name.strip_suffix("Previous") == Some(field));
+            if let Some((kept, before)) = kept.zip(before) {
+                provider.credentials.retain(|(name, _)| *name != kept.name);
+                provider.credentials.push((kept.name, Credential::Secret(before)));
+            }
             provider.credentials.push((field, Credential::Secret(secret.clone())));
         }
         self
@@ -326,7 +363,13 @@ fn read(
     let environment = object.optional("environment");
     let funding = object.optional("funding");
     let options = object.optional("options");
+    let known = adapter.as_ref().and_then(|node| Adapter::parse(node.value.as_str()?));
+    let entry_fields = known.map(Adapter::entry_fields).unwrap_or_default();
+    let fields = entry_fields.iter().filter_map(|spec| Some((spec.name, object.optional(spec.name)?)));
+    let fields: Vec<_> = fields.collect();
     object.finish(errors);
+    let fields = fields.into_iter().filter_map(|(name, node)| Some((name, read_name(&node, errors)?)));
+    let fields: Vec<(&'static str, String)> = fields.collect();
 
     let base_url = base_url.and_then(|node| read_base_url(&node, errors));
     let environment = environment.and_then(|node| read_environment(&node, errors));
@@ -338,6 +381,11 @@ fn read(
         base_url,
         environment,
         credentials: Vec::new(),
+        live_address: fields
+            .iter()
+            .find(|(name, _)| *name == "livePrefix")
+            .and_then(|(_, prefix)| adapter.address_with(prefix)),
+        fields,
         funding: Vec::new(),
         options: options.map(|node| options::read(&node, adapter, is_stored, errors)).unwrap_or_default(),
     };
@@ -379,6 +427,17 @@ fn read_adapter(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<Adapte
         node.fault(errors, format!("is not a known adapter; known: {}", known.join(", ")));
     }
     read
+}
+
+/// A name that stands in addresses and in what signatures cover.
+fn read_name(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<String> {
+    let text = node.text(80, errors)?;
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if text.is_empty() || !text.bytes().all(is_plain) {
+        node.fault(errors, "must be letters, digits, `-` and `_`");
+        return None;
+    }
+    Some(text.to_owned())
 }
 
 fn read_environment(node: &Node<'_>, errors: &mut ValidationErrors) -> Option<ProviderEnvironment> {
@@ -498,6 +557,9 @@ fn write(provider: &Provider, secret_writer: &mut SecretWriter<'_>) -> Value {
     }
     if let Some(environment) = provider.environment {
         entry.insert("environment".to_owned(), environment.as_str().into());
+    }
+    for (name, text) in &provider.fields {
+        entry.insert((*name).to_owned(), text.as_str().into());
     }
     if !provider.adapter.funding_fields().is_empty() {
         let funding = provider.funding.iter().map(|(name, text)| ((*name).to_owned(), text.as_str().into()));

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_domain::{BasisPoints, ach::ReturnThresholds, refund::FeeRefund};
+use tollgate_domain::{BasisPoints, ach::ReturnThresholds, card_fee::FeeProgram, refund::FeeRefund};
 
 use crate::{
     calendar::{self, AchCalendar},
     circuit::{self, CircuitConfig},
+    fee_program,
     provider::Providers,
     reader::Node,
     retention::{self, Retention},
@@ -29,14 +30,13 @@ const MAX_FORWARDED: usize = 40;
 const MAX_FORWARDED_NAME: usize = 40;
 /// Under such names providers keep what belongs to this service.
 const OWN_METADATA: &str = "tollgate_";
-/// Card networks that allow a surcharge cap it at about this.
-const DEFAULT_SURCHARGE_WARNING_BPS: u64 = 400;
 const DEFAULT_REQUEST_LOG_DAYS: u64 = 7;
 const MAX_REQUEST_LOG_DAYS: u64 = 90;
 const SECONDS_OF_DAY: u64 = 86_400;
 
 /// An environment's settings; the defaults are those of an empty document.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the document")]
 pub struct EnvironmentSettings {
     /// Whether card preparations demand a secret key.
     pub secret_key_for_preparation: bool,
@@ -64,9 +64,11 @@ pub struct EnvironmentSettings {
     pub circuit: CircuitConfig,
     /// Whether a payment may fall back to a provider at which it costs more than at the first.
     pub fallback_may_cost_more: bool,
+    /// Whether a client API request with a field that nothing reads is refused.
+    pub strict_fields: bool,
     /// How many requests each key may make per second; `None` is any number.
     pub rate_limit_per_second: Option<u64>,
-    /// Card fees above this share of the principal are warned about; `None` is 400.
+    /// Card fees above this share of the principal are warned about; `None` is the lowest cap of the networks accepted.
     pub surcharge_warning_bps: Option<u64>,
     /// How many days the request log keeps a call; `None` is seven.
     pub request_log_days: Option<u64>,
@@ -74,14 +76,11 @@ pub struct EnvironmentSettings {
     pub retention: Retention,
     /// From which share of returned transfers on operators are warned.
     pub return_rates: ReturnThresholds,
+    /// What card fees are decided by besides the card; `None` if nothing is said.
+    pub fee_program: Option<FeeProgram>,
 }
 
 impl EnvironmentSettings {
-    /// Card fees above this share of the principal are warned about.
-    pub fn surcharge_warning_bps(&self) -> u64 {
-        self.surcharge_warning_bps.unwrap_or(DEFAULT_SURCHARGE_WARNING_BPS)
-    }
-
     /// How long the request log keeps a call.
     pub fn request_log_lifetime(&self) -> Duration {
         let days = self.request_log_days.unwrap_or(DEFAULT_REQUEST_LOG_DAYS);
@@ -151,11 +150,13 @@ pub(crate) fn read(
     let forward = object.optional("forwardMetadata");
     let circuit = object.optional("circuit");
     let cost_more = object.optional("fallbackMayCostMore");
+    let strict_fields = object.optional("strictFields");
     let rate = object.optional("rateLimitPerSecond");
     let surcharge = object.optional("surchargeWarningBps");
     let request_log = object.optional("requestLogDays");
     let retention = object.optional("retention");
     let returns = object.optional("returnRates");
+    let program = object.optional("feeProgram");
     object.finish(errors);
     let generation = |node: Node<'_>, errors: &mut ValidationErrors| {
         node.integer(1, u64::from(u32::MAX), errors).and_then(|number| u32::try_from(number).ok())
@@ -183,12 +184,14 @@ pub(crate) fn read(
             .and_then(|node| node.integer(1, MAX_LIFETIME_SECONDS, errors)),
         circuit: circuit.map(|node| circuit::read(&node, providers, errors)).unwrap_or_default(),
         fallback_may_cost_more: cost_more.and_then(|node| node.boolean(errors)).unwrap_or_default(),
+        strict_fields: strict_fields.and_then(|node| node.boolean(errors)).unwrap_or_default(),
         rate_limit_per_second: rate.and_then(|node| node.integer(1, MAX_RATE, errors)),
         surcharge_warning_bps: surcharge
             .and_then(|node| node.integer(0, u64::from(BasisPoints::WHOLE), errors)),
         request_log_days: request_log.and_then(|node| node.integer(1, MAX_REQUEST_LOG_DAYS, errors)),
         retention: retention.map(|node| retention::read(&node, errors)).unwrap_or_default(),
         return_rates: returns.map(|node| return_rates::read(&node, errors)).unwrap_or_default(),
+        fee_program: program.and_then(|node| fee_program::read(&node, providers, errors)),
     }
 }
 
@@ -253,11 +256,13 @@ pub(crate) fn write(settings: &EnvironmentSettings) -> Value {
         "forwardMetadata": settings.forward_metadata,
         "circuit": circuit::write(&settings.circuit),
         "fallbackMayCostMore": settings.fallback_may_cost_more,
+        "strictFields": settings.strict_fields,
         "rateLimitPerSecond": settings.rate_limit_per_second,
         "surchargeWarningBps": settings.surcharge_warning_bps,
         "requestLogDays": settings.request_log_days,
         "retention": retention::write(&settings.retention),
         "returnRates": return_rates::write(&settings.return_rates),
+        "feeProgram": settings.fee_program.as_ref().map(fee_program::write),
     })
 }
 

@@ -1,14 +1,21 @@
-//! The document as the store keeps it: the same shape, each secret as `{"sealed": "…"}`.
+//! The document as the store keeps it: the same shape, each secret as `{"sealed": "…"}`, and nothing that is not set, so that an earlier
+//! version reads it as long as it uses nothing new.
+
+use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tollgate_domain::id::EnvironmentId;
+use tollgate_domain::{card_fee::Rules, id::EnvironmentId};
 use tollgate_vault::{SealError, Sealer};
 
 use crate::{
     Configuration,
     provider::{SecretSource, place},
+    reader::Node,
     validation_error::ValidationErrors,
 };
+
+/// Settings that binaries of schema 51 do not know, left out while they are off.
+const LATER_SWITCHES: [&str; 1] = ["strictFields"];
 
 /// Why a stored document cannot be used.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -51,6 +58,17 @@ fn context(environment: EnvironmentId, place: &str) -> String {
     format!("{environment}/{place}")
 }
 
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let set = fields.into_iter().filter(|(_, value)| !value.is_null());
+            set.map(|(name, value)| (name, without_nulls(value))).collect()
+        }
+        Value::Array(items) => items.into_iter().map(without_nulls).collect(),
+        other => other,
+    }
+}
+
 fn first(errors: &ValidationErrors) -> String {
     errors.iter().next().map(|fault| format!("{} {}", fault.field, fault.message)).unwrap_or_default()
 }
@@ -67,19 +85,31 @@ impl Configuration {
                     Value::Null
                 }
             });
+        let mut document = without_nulls(document);
+        if let Some(settings) = document.get_mut("settings").and_then(Value::as_object_mut) {
+            let is_off = |value: &Value| value.as_bool() == Some(false);
+            settings.retain(|name, value| !(LATER_SWITCHES.contains(&name.as_str()) && is_off(value)));
+        }
         failed.map_or_else(|| Ok(document.to_string()), Err)
     }
 
-    /// Reads what [`Configuration::to_stored`] wrote for the same environment.
+    /// Reads what [`Configuration::to_stored`] wrote for the same environment, under the server's rules about card fees. Rules
+    /// that were replaced since then make no stored document unusable: what they do not allow costs nothing.
     pub fn from_stored(
         text: &str,
         environment: EnvironmentId,
         sealer: &Sealer,
+        fee_rules: &Arc<Rules>,
     ) -> Result<Self, StoredConfigError> {
-        let document =
+        let document: Value =
             serde_json::from_str(text).map_err(|error| StoredConfigError::Unreadable(error.to_string()))?;
         let scope = environment.to_string();
-        Self::read_with(&document, &SecretSource::Stored { sealer, scope: &scope })
-            .map_err(StoredConfigError::Faulty)
+        let (secrets, mut errors) =
+            (SecretSource::Stored { sealer, scope: &scope }, ValidationErrors::default());
+        let read = Self::read_document(&Node::root(&document), &secrets, fee_rules, &mut errors);
+        match read {
+            Some(configuration) if errors.is_empty() => Ok(configuration),
+            _ => Err(StoredConfigError::Faulty(errors)),
+        }
     }
 }

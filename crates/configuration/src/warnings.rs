@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use jiff::civil::Date;
 use tollgate_domain::{
     Channel, Currency, PaymentMethod,
     routing::{Condition, Destination, Field, RoutingTable, Target, Test},
@@ -32,8 +33,8 @@ pub enum WarningKind {
     Mode,
     /// A route without a fee.
     Fee,
-    /// A card fee that is higher than usual.
-    Surcharge,
+    /// A card fee that is higher than networks allow, without a kind, or never charged.
+    CardFee,
     /// What anybody with a publishable key may do.
     PublishableKey,
     /// Approvals that one person can take away.
@@ -44,7 +45,7 @@ pub enum WarningKind {
 
 impl Configuration {
     /// Everything that is probably not meant, in the document's order.
-    pub fn warnings(&self, environment: &EnvironmentName) -> Vec<ConfigWarning> {
+    pub fn warnings(&self, environment: &EnvironmentName, today: Date) -> Vec<ConfigWarning> {
         let mut warnings = Vec::new();
         for provider in self.providers.iter() {
             warnings.extend(mode_warnings(provider, environment));
@@ -53,7 +54,7 @@ impl Configuration {
         for method in PaymentMethod::ALL {
             self.fee_warnings(method, &mut warnings);
         }
-        self.surcharge_warnings(&mut warnings);
+        self.card_fee_warnings(today, &mut warnings);
         self.publishable_key_warnings(&mut warnings);
         self.approval_warnings(&mut warnings);
         warnings.truncate(MAX_WARNINGS);
@@ -105,26 +106,6 @@ impl Configuration {
                 if is_missing && told.insert((target.provider.clone(), target.channel, Some(*currency))) {
                     warnings.push(missing_fee(path.clone(), target, &format!("for {currency}")));
                 }
-            }
-        }
-    }
-
-    fn surcharge_warnings(&self, warnings: &mut Vec<ConfigWarning>) {
-        let most = self.settings.surcharge_warning_bps();
-        for (place, (channel, layers)) in self.fees.layers().enumerate() {
-            let enabled = [&layers.platform, &layers.organization].into_iter().filter(|layer| layer.enabled);
-            let bps: u64 = enabled.map(|layer| u64::from(layer.percent.get())).sum();
-            if channel == Channel::WebCard && bps > most {
-                warnings.push(ConfigWarning {
-                    path: format!("fees[{place}]"),
-                    message: format!(
-                        "adds {} % to a card payment, more than the {} % that card networks usually allow; lower it, \
-                         or raise settings.surchargeWarningBps",
-                        percent(bps),
-                        percent(most)
-                    ),
-                    kind: WarningKind::Surcharge,
-                });
             }
         }
     }
@@ -212,7 +193,7 @@ fn mode_warnings(provider: &Provider, environment: &EnvironmentName) -> Vec<Conf
 }
 
 /// The targets that payments can reach, each with its place and the conditions on the way.
-fn reachable(table: &RoutingTable) -> impl Iterator<Item = (String, &Target, &[Condition])> {
+pub(crate) fn reachable(table: &RoutingTable) -> impl Iterator<Item = (String, &Target, &[Condition])> {
     let catch_all = table.rules().iter().position(|rule| rule.enabled && rule.conditions.is_empty());
     let rules =
         table.rules().iter().enumerate().take(catch_all.map_or(usize::MAX, |at| at.saturating_add(1)));
@@ -263,10 +244,4 @@ fn missing_fee(path: String, target: &Target, which: &str) -> ConfigWarning {
         channel.as_str()
     );
     ConfigWarning { path, message, kind: WarningKind::Fee }
-}
-
-/// Basis points as a percentage: 350 is `3.5`.
-fn percent(bps: u64) -> String {
-    let text = format!("{}.{:02}", bps / 100, bps % 100);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -67,7 +67,9 @@ fn refunds_and_funds_have_rules_of_their_own() {
 #[test]
 fn rules_that_one_person_can_take_away_are_warned_of() {
     let warned = |approvals: Value| {
-        let warnings = read(&approvals).unwrap().warnings(&EnvironmentName::parse("production").unwrap());
+        let warnings = read(&approvals)
+            .unwrap()
+            .warnings(&EnvironmentName::parse("production").unwrap(), jiff::civil::date(2026, 11, 18));
         warnings.iter().any(|warning| warning.kind == WarningKind::Approval)
     };
     assert!(warned(json!({ "transfers": [rule()] })));

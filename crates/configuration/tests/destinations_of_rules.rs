@@ -164,7 +164,7 @@ fn every_target_of_a_split_needs_a_fee() {
     document["fees"] =
         json!([{"provider": "a", "paymentMethod": "web_card", "channel": "none", "currency": "USD"}]);
     let read = Configuration::read(&document, &Configuration::default()).unwrap();
-    let warnings = read.warnings(&EnvironmentName::parse("test").unwrap());
+    let warnings = read.warnings(&EnvironmentName::parse("test").unwrap(), jiff::civil::date(2026, 11, 18));
     assert!(
         warnings
             .iter()

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, clippy::too_many_lines, missing_docs)]
 
 use serde_json::{Value, json};
-use tollgate_configuration::{Configuration, ValidationError};
+use tollgate_configuration::{Configuration, ValidationError, built_in_fee_rules};
 use tollgate_domain::{
     Channel, Currency, Minor, PaymentMethod, Timestamp, ach::TransferRail, id::EnvironmentId,
     tenant::EnvironmentName,
@@ -331,15 +331,22 @@ fn the_stored_form_holds_no_secret_and_opens_in_its_environment_only() {
     for secret in [STRIPE_SECRET, "whsec_short", "an-access-token-of-some-length"] {
         assert!(!stored.contains(secret));
     }
-    let opened = Configuration::from_stored(&stored, environment(1), &sealer()).unwrap();
+    for unset in [":null", "strictFields"] {
+        assert!(!stored.contains(unset), "an earlier version may not know {unset}: {stored}");
+    }
+    let opened =
+        Configuration::from_stored(&stored, environment(1), &sealer(), &built_in_fee_rules()).unwrap();
     assert_eq!(opened.providers, configuration.providers);
     assert_eq!(opened.to_public(), configuration.to_public());
-    assert!(Configuration::from_stored(&stored, environment(2), &sealer()).is_err());
+    assert!(Configuration::from_stored(&stored, environment(2), &sealer(), &built_in_fee_rules()).is_err());
     // A sealed secret moved to another place of the same document does not open either.
     let mut moved: Value = serde_json::from_str(&stored).unwrap();
     let sealed = moved["providers"]["card_provider_a"]["credentials"]["secretKey"].clone();
     moved["providers"]["card_provider_b"]["credentials"]["accessToken"] = sealed;
-    assert!(Configuration::from_stored(&moved.to_string(), environment(1), &sealer()).is_err());
+    assert!(
+        Configuration::from_stored(&moved.to_string(), environment(1), &sealer(), &built_in_fee_rules())
+            .is_err()
+    );
 }
 
 #[test]
@@ -379,7 +386,7 @@ fn options_are_those_the_adapter_knows() {
     assert_eq!(shown["providers"]["card_provider_b"]["options"], json!({"apiVersion": "2025-08-20"}));
     assert_eq!(shown["providers"]["ach_provider_a"].get("options"), None);
     let stored = configuration.to_stored(environment(1), &sealer()).unwrap();
-    let back = Configuration::from_stored(&stored, environment(1), &sealer()).unwrap();
+    let back = Configuration::from_stored(&stored, environment(1), &sealer(), &built_in_fee_rules()).unwrap();
     assert_eq!(back.providers, configuration.providers);
 
     // What is not said, and what is said as it is anyway, is the same document.
@@ -399,7 +406,8 @@ fn a_stored_api_version_that_is_no_longer_permitted_is_left_out_with_a_warning()
     let of_an_earlier_release = stored.replace("2025-09-30.clover", "2024-06-20");
     assert_ne!(stored, of_an_earlier_release);
     let configuration =
-        Configuration::from_stored(&of_an_earlier_release, environment(1), &sealer()).unwrap();
+        Configuration::from_stored(&of_an_earlier_release, environment(1), &sealer(), &built_in_fee_rules())
+            .unwrap();
     let options = &configuration.providers.get("card_provider_a").unwrap().options;
     assert_eq!((options.receipt_email, &options.api_version), (true, &None), "the adapter's own version");
     assert_eq!(
@@ -409,7 +417,7 @@ fn a_stored_api_version_that_is_no_longer_permitted_is_left_out_with_a_warning()
     let name = EnvironmentName::parse("test").unwrap();
     let path = "providers.card_provider_a.options.apiVersion";
     let warned = |configuration: &Configuration| {
-        let warnings = configuration.warnings(&name);
+        let warnings = configuration.warnings(&name, jiff::civil::date(2026, 11, 18));
         warnings.into_iter().find(|warning| warning.path == path).map(|warning| warning.message)
     };
     let message = warned(&configuration).unwrap();
@@ -433,7 +441,7 @@ fn metadata_that_goes_to_providers_is_named_once_for_all() {
     }
     assert_eq!(configuration.to_public()["settings"]["forwardMetadata"], keys);
     let stored = configuration.to_stored(environment(1), &sealer()).unwrap();
-    let back = Configuration::from_stored(&stored, environment(1), &sealer()).unwrap();
+    let back = Configuration::from_stored(&stored, environment(1), &sealer(), &built_in_fee_rules()).unwrap();
     assert_eq!(back.providers, configuration.providers);
     for (keys, place, words) in [
         (json!("orderId"), "", "must be a list"),

@@ -8,11 +8,12 @@ use tollgate_domain::tenant::EnvironmentName;
 
 /// A document without a warning in an environment called `test`.
 fn document() -> Value {
-    let layer = |bps: u16| json!({"fixedFeeMinor": "30", "percentFeeBps": bps});
+    let layer =
+        |kind: Option<&str>, bps: u16| json!({"feeKind": kind, "fixedFeeMinor": "30", "percentFeeBps": bps});
     let card_fee = |provider: &str, currency: &str| {
         json!({
             "provider": provider, "paymentMethod": "web_card", "channel": "none", "currency": currency,
-            "platform": layer(290), "organization": layer(50),
+            "platform": layer(Some("service"), 290), "organization": layer(None, 50),
         })
     };
     json!({
@@ -41,13 +42,18 @@ fn document() -> Value {
             card_fee("cards", "USD"), card_fee("cards", "EUR"), card_fee("others", "EUR"),
             {"provider": "bank", "paymentMethod": "ach", "channel": "standard_ach", "currency": "USD"},
         ],
-        "settings": {"returnOrigins": ["https://shop.example"], "rateLimitPerSecond": 10},
+        "settings": {
+            "returnOrigins": ["https://shop.example"],
+            "rateLimitPerSecond": 10,
+            "feeProgram": {"merchant": {"country": "US", "state": "GA", "mcc": "9399"}},
+        },
     })
 }
 
 fn warnings_in(environment: &str, document: &Value) -> Vec<(String, WarningKind, String)> {
     let configuration = Configuration::read(document, &Configuration::default()).unwrap();
-    let warnings = configuration.warnings(&EnvironmentName::parse(environment).unwrap());
+    let warnings = configuration
+        .warnings(&EnvironmentName::parse(environment).unwrap(), jiff::civil::date(2026, 11, 18));
     warnings.into_iter().map(|warning| (warning.path, warning.kind, warning.message)).collect()
 }
 
@@ -58,9 +64,10 @@ fn a_document_that_means_what_it_says_has_none() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a table")]
 fn each_mistake_is_named_at_its_path() {
-    let (mode, fee, surcharge, publishable) =
-        (WarningKind::Mode, WarningKind::Fee, WarningKind::Surcharge, WarningKind::PublishableKey);
+    let (mode, fee, card_fee, publishable) =
+        (WarningKind::Mode, WarningKind::Fee, WarningKind::CardFee, WarningKind::PublishableKey);
     for (pointer, value, path, kind, words) in [
         (
             "/providers/cards/credentials/secretKey",
@@ -126,8 +133,27 @@ fn each_mistake_is_named_at_its_path() {
             "others has no fee entry for USD",
         ),
         ("/fees", json!([]), "routing.web_card.default", fee, "in any currency"),
-        ("/fees/0/platform/percentFeeBps", json!(351), "fees[0]", surcharge, "4.01 %"),
-        ("/settings/surchargeWarningBps", json!(339), "fees[2]", surcharge, "3.39 %"),
+        (
+            "/fees/0/platform",
+            json!({"percentFeeBps": 290}),
+            "fees[0]",
+            card_fee,
+            "has no feeKind, so debit and prepaid cards pay it as well",
+        ),
+        (
+            "/fees/2/platform",
+            json!({"feeKind": "surcharge", "percentFeeBps": 200}),
+            "fees[2]",
+            card_fee,
+            "is a surcharge that cannot be charged now, provider_cannot_report",
+        ),
+        (
+            "/fees/1/platform",
+            json!({"feeKind": "surcharge", "percentFeeBps": 200}),
+            "fees[1]",
+            card_fee,
+            "cannot be charged now, no_notice: The acquirer",
+        ),
         ("/settings/returnOrigins", Value::Null, "settings.returnOrigins", publishable, "any site"),
         (
             "/settings/rateLimitPerSecond",
@@ -190,6 +216,6 @@ fn what_no_payment_reaches_needs_no_fee() {
     document["routing"]["web_card"]["rules"][0]["enabled"] = json!(false);
     assert_eq!(warnings_in("test", &document), []);
     document["routing"]["web_card"]["enabled"] = json!(false);
-    document["settings"] = json!({});
+    document["settings"] = json!({"feeProgram": document["settings"]["feeProgram"]});
     assert_eq!(warnings_in("test", &document), [], "no card payment can be prepared at all");
 }

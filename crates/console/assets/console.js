@@ -16,6 +16,7 @@ if (field) {
   const pages = [...document.querySelectorAll(".menu a, .leave a, .place[href]")].map((link) => ({
     title: link.title || link.textContent.trim(), kind: "Page", href: link.href }));
   for (const [title, path] of [["Try a request", `${base}/try`], ["History of the configuration", `${base}/config/history`],
+    ["Erase a customer", `${base}/erase`],
     ["Event endpoints", `${base}/endpoints`], ["Deliveries", `${base}/deliveries`], ["API reference", "/docs"], ["Documentation", "/docs/overview"]]) {
     pages.push({ title, kind: "Page", href: path });
   }
@@ -49,9 +50,10 @@ if (field) {
     const answer = await fetch(`${base}/payments?q=${encodeURIComponent(text)}`).catch(() => null);
     if (!answer?.ok || number !== asked) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    const rows = [...page.querySelectorAll("main tbody tr")].slice(0, 6);
+    const rows = [...page.querySelectorAll(".payments tbody tr")].slice(0, 6);
+    const words = (row, part) => row.querySelector(part)?.firstChild?.textContent.trim();
     show(rows.map((row) => ({
-      title: [".number", ".badge", ".about"].map((part) => row.querySelector(part)?.textContent.trim()).filter(Boolean).join(" · "),
+      title: [".number b", ".who a", ".badge", ".about"].map((part) => words(row, part)).filter(Boolean).join(" · "),
       kind: "Payment", href: row.querySelector("a").getAttribute("href") })));
   };
   const open = () => {
@@ -86,6 +88,11 @@ if (field) {
     }
   });
 }
+
+// On a phone the menu is a row: the page that is open is in sight.
+const menu = document.querySelector(".menu");
+const current = menu?.querySelector("[aria-current]")?.closest(".entry");
+if (current && menu.scrollWidth > menu.clientWidth) menu.scrollLeft = current.offsetLeft - (menu.clientWidth - current.offsetWidth) / 2;
 
 // Filters by name, kept in this browser.
 const filters = document.querySelector("[data-saved-filters]");
@@ -126,14 +133,105 @@ if (filters) {
   draw();
 }
 
-// On a phone a table becomes a list of cards, whose lines are named by the columns.
-for (const region of document.querySelectorAll(".wide")) {
-  const names = [...region.querySelectorAll("thead th")].map((head) => head.textContent.trim());
-  if (!names.length) continue;
-  region.classList.add("stacked");
-  for (const row of region.querySelectorAll("tbody tr")) {
-    [...row.children].forEach((cell, at) => { if (names[at] && cell.tagName === "TD") cell.dataset.label = names[at]; });
+// On a phone a table becomes a list of cards, whose lines are named by the columns. Moments are shown in the reader's own time.
+const MOMENT = { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" };
+const [thisYear, otherYear] = [MOMENT, { ...MOMENT, year: "numeric" }].map((parts) => new Intl.DateTimeFormat(undefined, parts));
+function prepare(part) {
+  for (const region of part.querySelectorAll(".wide")) {
+    const names = [...region.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+    if (!names.length) continue;
+    region.classList.add("stacked");
+    for (const row of region.querySelectorAll("tbody tr")) {
+      [...row.children].forEach((cell, at) => { if (names[at] && cell.tagName === "TD") cell.dataset.label = names[at]; });
+    }
   }
+  for (const time of part.querySelectorAll("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    time.textContent = (at.getFullYear() === new Date().getFullYear() ? thisYear : otherYear).format(at);
+  }
+}
+
+// Lists stay current while somebody is there, and keep their place: the row at the top of the window and the focus stay.
+const REFRESH_MS = 15_000, ATTENDED_MS = 600_000;
+const lists = [...document.querySelectorAll("[data-live]")];
+const asSent = new Map(lists.map((list) => [list, list.innerHTML]));
+prepare(document);
+let attended = Date.now();
+for (const sign of ["pointermove", "pointerdown", "keydown", "wheel", "focus"]) {
+  addEventListener(sign, () => { attended = Date.now(); }, { capture: true, passive: true });
+}
+const hrefOf = (row) => row.querySelector("a[href]")?.getAttribute("href");
+function renew(list, fresh) {
+  const sent = fresh.innerHTML;
+  if (sent === asSent.get(list)) return;
+  asSent.set(list, sent);
+  prepare(fresh);
+  const rows = () => [...list.querySelectorAll("tbody tr")];
+  const top = (row) => row.getBoundingClientRect().top;
+  const anchor = rows().find((row) => top(row) >= 0);
+  const [key, before] = anchor ? [hrefOf(anchor), top(anchor)] : [];
+  const focused = list.contains(document.activeElement) && document.activeElement.getAttribute("href");
+  const scrolled = [...list.querySelectorAll(".wide")].map((region) => region.scrollLeft);
+  list.replaceChildren(...fresh.childNodes);
+  list.querySelectorAll(".wide").forEach((region, at) => { region.scrollLeft = scrolled[at] ?? 0; });
+  if (focused) [...list.querySelectorAll("a[href]")].find((link) => link.getAttribute("href") === focused)?.focus({ preventScroll: true });
+  const again = key && scrollY > 0 && rows().find((row) => hrefOf(row) === key);
+  if (again) scrollBy({ top: top(again) - before, behavior: "instant" });
+}
+async function refresh() {
+  const isAway = document.hidden || Date.now() - attended > ATTENDED_MS;
+  if (isAway || document.querySelector("dialog[open]") || !getSelection().isCollapsed) return;
+  const answer = await fetch(location.href, { headers: { "Tollgate-Refresh": "1" } }).catch(() => null);
+  if (!answer?.ok || answer.redirected) return;
+  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  for (const list of lists) {
+    const fresh = page.querySelector(`[data-live="${list.dataset.live}"]`);
+    if (fresh) renew(list, fresh);
+  }
+}
+if (lists.length) setInterval(refresh, REFRESH_MS);
+
+// Keys: j and k go through the rows of a page, Enter opens one, ? shows this list.
+const KEYS = [["/ or Ctrl K", "Find a payment or a page"], ["j, k", "Next row, row before"], ["Enter", "Open the row"], ["?", "Show these shortcuts"], ["Esc", "Close"]];
+function showKeys() {
+  let help = document.querySelector(".keys");
+  if (!help) {
+    help = document.createElement("dialog");
+    help.className = "palette keys";
+    help.setAttribute("aria-label", "Keyboard shortcuts");
+    const names = document.createElement("dl");
+    names.className = "facts";
+    for (const [key, what] of KEYS) {
+      const [name, words] = [document.createElement("dt"), document.createElement("dd")];
+      name.append(Object.assign(document.createElement("kbd"), { textContent: key }));
+      words.textContent = what;
+      names.append(name, words);
+    }
+    const close = Object.assign(document.createElement("button"), { textContent: "Close" });
+    close.addEventListener("click", () => help.close());
+    help.append(Object.assign(document.createElement("h2"), { textContent: "Keyboard shortcuts" }), names, close);
+    help.addEventListener("click", (event) => { if (event.target === help) help.close(); });
+    document.body.append(help);
+  }
+  if (!help.open) help.showModal();
+}
+function step(by) {
+  const links = [...document.querySelectorAll("main tbody tr")].map((row) => row.querySelector("a[href]")).filter((link) => link?.checkVisibility());
+  const here = links.findIndex((link) => link.closest("tr").contains(document.activeElement));
+  const next = links[here < 0 ? (by > 0 ? 0 : links.length - 1) : Math.max(0, Math.min(here + by, links.length - 1))];
+  next?.focus();
+  next?.scrollIntoView({ block: "nearest" });
+}
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("input, textarea, select, dialog")) return;
+  if (event.key === "j" || event.key === "k") step(event.key === "j" ? 1 : -1);
+  else if (event.key === "?") showKeys();
+  else return;
+  event.preventDefault();
+});
+for (const button of document.querySelectorAll("[data-shortcuts]")) {
+  button.hidden = false;
+  button.addEventListener("click", showKeys);
 }
 
 // Buttons that copy what stands beside them.

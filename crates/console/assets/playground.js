@@ -110,8 +110,9 @@ async function listen() {
 
 // The test numbers that the provider and its simulator both know.
 const CARDS = {
-  card_provider_a_payment_element: "4242 4242 4242 4242 is paid, 4000 0000 0000 0002 is declined.",
+  card_provider_a_payment_element: "4242 4242 4242 4242 is paid, 4000 0566 5566 5556 is a debit card, 4000 0000 0000 0002 is declined.",
   card_provider_b_web_payments: "4111 1111 1111 1111 is paid, 4000 0000 0000 0002 is declined.",
+  card_provider_c_drop_in: "4111 1111 1111 1111 is paid, 4000 0000 0000 0002 is declined, 5454 5454 5454 5454 asks for a password.",
 };
 
 async function drawComponent(prepared) {
@@ -119,6 +120,8 @@ async function drawComponent(prepared) {
   const button = element("button", { class: "primary" }, `Pay ${prepared.component.amount} ${prepared.currency}`);
   const form = element("form", { class: "stack pay", novalidate: true }, element("div"), problem, button);
   $("stage").replaceChildren(
+    // What a card fee can come to is said before a card is entered.
+    ...(prepared.feeDecision ? [element("p", { id: "notice" }, prepared.feeDecision.disclosure)] : []),
     element("p", { class: "hint" }, `${CARDS[prepared.component.type]} Any later date and any code will do.`), form);
   const card = await mount(form.querySelector("div"), prepared, { billingContact: { givenName: "Pat", familyName: "Doe" } });
   form.addEventListener("submit", async (event) => {
@@ -126,15 +129,42 @@ async function drawComponent(prepared) {
     button.disabled = true;
     problem.textContent = "";
     try {
-      const confirmed = await call("POST", `/client/v1/payments/component/${prepared.serviceReference}/confirm`, await card.submit());
-      const transaction = confirmed.data?.transaction;
-      if (!transaction) { problem.textContent = confirmed.answer?.message ?? "It could not be confirmed."; return; }
+      let message;
+      const confirmed = await card.pay({
+        show: (token, changed) => showFee(prepared, token, changed),
+        async pay(confirmation) {
+          const { data, answer } = await call("POST", `/client/v1/payments/component/${prepared.serviceReference}/confirm`, confirmation);
+          message = answer?.message;
+          return data ?? answer?.error ?? {};
+        },
+      });
+      if (confirmed === null) return;
+      const transaction = confirmed.transaction;
+      if (!transaction) { problem.textContent = message ?? "It could not be confirmed."; return; }
       if (transaction.status === "failed") { problem.textContent = `${transaction.failure.message} Try another card.`; return; }
       finished(transaction);
     } catch (error) {
       if (!(error instanceof CardError)) throw error;
       problem.textContent = error.message;
     } finally { button.disabled = false; }
+  });
+}
+
+// Resolves with the total that the payer agrees to, or with null if they go back.
+async function showFee(prepared, confirmationToken, changed) {
+  const path = `/client/v1/payments/component/${prepared.serviceReference}/card`;
+  const decided = changed ?? (await call("POST", path, { confirmationToken })).data;
+  if (!decided) throw new CardError("The fee for this card could not be decided.");
+  const agree = element("button", { type: "button", class: "primary", id: "agree" }, "Pay");
+  const back = element("button", { type: "button", id: "back" }, "Use another card");
+  const panel = element("div", { class: "stack", id: "fee", role: "group", "aria-label": "Fee" },
+    element("p", {}, decided.feeDecision.disclosure), element("div", { class: "actions" }, agree, back));
+  $("stage").append(panel);
+  agree.focus();
+  return new Promise((resolve) => {
+    const end = (total) => () => { panel.remove(); resolve(total); };
+    agree.addEventListener("click", end(decided.totalDebitMinor));
+    back.addEventListener("click", end(null));
   });
 }
 
@@ -158,6 +188,9 @@ async function watch(reference, until) {
 
 const amount = (value) => ({ name: "amountMinor", label: "Amount in minor units", value });
 const currency = { name: "currency", label: "Currency", value: "USD" };
+// A rule sends payments with this metadata to the third provider.
+const acquirer = { name: "acquirer", label: "Card provider", options: ["by amount", "c"] };
+const order = ({ acquirer, ...values }) => ({ ...values, description: "Playground order", ...(acquirer === "c" ? { metadata: { acquirer } } : {}) });
 let token = null;
 
 const FLOWS = [
@@ -171,10 +204,10 @@ const FLOWS = [
   {
     name: "Hosted checkout",
     about: "The provider's own page takes the card. Its webhook tells Tollgate, Tollgate tells you.",
-    fields: [amount("12500"), currency],
+    fields: [amount("12500"), currency, acquirer],
     action: "Prepare",
     async run(values) {
-      const { ok, data } = await call("POST", "/client/v1/payments", { ...values, description: "Playground order" }, notes.publishableKey);
+      const { ok, data } = await call("POST", "/client/v1/payments", order(values), notes.publishableKey);
       if (!ok) return;
       $("stage").replaceChildren(
         element("p", {}, element("a", { class: "button primary", href: data.checkoutUrl, target: "_blank", id: "checkout" }, "Open the provider's page"),
@@ -184,11 +217,13 @@ const FLOWS = [
   },
   {
     name: "Embedded component",
-    about: "The card's fields stand on your own page; your backend confirms. 100000 and more goes to the other provider's component.",
-    fields: [amount("12500"), currency],
+    about: "The card's fields stand on your own page; your backend confirms. 100000 and more goes to the other provider's component. "
+      + "Where the fee has a kind, the card decides it: say in which state the payer is.",
+    fields: [amount("12500"), currency, { name: "state", label: "Payer's US state", value: "", optional: true }, acquirer],
     action: "Prepare",
-    async run(values) {
-      const { ok, data } = await call("POST", "/client/v1/payments/component", { ...values, description: "Playground order" }, notes.publishableKey);
+    async run({ state, ...values }) {
+      const payer = state ? { payer: { country: "US", state } } : {};
+      const { ok, data } = await call("POST", "/client/v1/payments/component", { ...order(values), ...payer }, notes.publishableKey);
       if (ok) await drawComponent(data);
     },
   },

@@ -16,12 +16,12 @@ use tollgate_domain::people::Permission;
 use crate::{
     layout::assets,
     pages::{
-        approvals, audit_log, cancel, config, deliveries, disputes, endpoints, environments, erase, events,
-        exceptions, hold, keys, not_found, overview, payment, payments, provider, providers, refund,
-        requests, routing, rule, sandbox_sign_in, sign_in, single_sign_on, statement, try_out, users,
-        waiting, wallets,
+        approvals, audit_log, cancel, card_fees, config, customer, deliveries, disputes, endpoints,
+        environments, erase, events, exceptions, fee_report, hold, keys, not_found, overview, payment,
+        payments, provider, providers, refund, requests, routing, rule, sandbox_sign_in, sign_in,
+        single_sign_on, statement, try_out, users, waiting, wallets,
     },
-    request::signed_in::session_of,
+    request::signed_in::{REFRESH, session_of},
     state::{CALLBACK, Console, SharedConsole},
 };
 
@@ -69,10 +69,17 @@ pages! { environment_pages OF_ENVIRONMENT below "/console/{environment}":
     ManagePayments post "/payments/{reference}/cancel" cancel::post;
     Refund get "/payments/{reference}/refund" refund::show;
     Refund post "/payments/{reference}/refund" refund::post;
+    WriteNotes post "/payments/{reference}/notes" payment::note;
     ManagePayments post "/payments/{reference}/corrected-account" payment::reveal;
+    Read get "/customer" customer::show;
     Configure get "/erase" erase::show;
     Configure post "/erase" erase::post;
     Read get "/routing" routing::show;
+    Read get "/fees" card_fees::show;
+    Read get "/fee-report" fee_report::show;
+    Read get "/fee-report.csv" fee_report::export;
+    Configure get "/fees/program" card_fees::edit;
+    Configure post "/fees/program" card_fees::review;
     Configure get "/fees/edit" routing::edit_fee;
     Configure post "/fees/edit" routing::review_fee;
     Configure get "/rules/edit" rule::edit;
@@ -149,7 +156,9 @@ pub fn router(console: Console) -> Router {
 
 /// A session that is used does not end for lack of use. Pages alone count: an asset that is cached says nothing.
 async fn renew_session(State(console): State<SharedConsole>, request: Request, next: Next) -> Response {
-    let session = session_of(request.headers(), &console);
+    // What a page asks for by itself says nothing of anybody being there.
+    let is_refresh = request.headers().contains_key(REFRESH);
+    let session = session_of(request.headers(), &console).filter(|_| !is_refresh);
     let mut response = next.run(request).await;
     let headers = response.headers_mut();
     if headers.contains_key(header::SET_COOKIE) || headers.contains_key(header::CACHE_CONTROL) {

@@ -24,6 +24,8 @@ pub enum Keep {
     Minutes,
     /// A day: its address changes with it.
     Day,
+    /// For good: its address names what it holds.
+    Forever,
 }
 
 impl Keep {
@@ -32,6 +34,7 @@ impl Keep {
             Self::Validate => "no-cache",
             Self::Minutes => "public, max-age=300",
             Self::Day => "public, max-age=86400",
+            Self::Forever => "public, max-age=31536000, immutable",
         }
     }
 }

@@ -14,8 +14,8 @@ use crate::{
 };
 
 pub use status_decision::{
-    Discrepancy, DiscrepancyKind, ProviderReport, ProviderStatus, StatusDecision, Trigger, decide_status,
-    discrepancies,
+    Discrepancy, DiscrepancyKind, ProviderReport, ProviderStatus, ReportSource, StatusDecision, Trigger,
+    decide_status, discrepancies,
 };
 
 /// Where a preparation stands.

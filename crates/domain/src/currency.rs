@@ -19,7 +19,7 @@ impl Currency {
     pub fn parse(text: &str) -> Option<Self> {
         let letters: [u8; 3] = text.as_bytes().try_into().ok()?;
         let upper = letters.map(|letter| letter.to_ascii_uppercase());
-        ACTIVE.get(place(upper)?).copied().unwrap_or_default().then_some(Self(upper))
+        Self(upper).listed().map(|_| Self(upper))
     }
 
     /// The code in capitals.
@@ -31,36 +31,44 @@ impl Currency {
     /// An amount as a decimal number: `12.34`, or `500` in a currency without a smaller unit.
     pub fn decimal(&self, amount: Minor) -> String {
         let places = usize::from(self.exponent());
-        let digits = format!("{:0>width$}", amount.get(), width = places.saturating_add(1));
-        match digits.split_at_checked(digits.len().saturating_sub(places)) {
-            Some((whole, part)) if places > 0 => format!("{whole}.{part}"),
-            _ => digits,
+        let mut text = amount.get().to_string();
+        while text.len() <= places {
+            text.insert(0, '0');
         }
+        if places > 0 {
+            text.insert(text.len().saturating_sub(places), '.');
+        }
+        text
     }
 
     /// How many digits stand behind the decimal point when the currency is written out.
     pub fn exponent(&self) -> u16 {
-        iso_currency::Currency::from_code(self.code()).and_then(iso_currency::Currency::exponent).unwrap_or(2)
+        self.listed().unwrap_or(2)
+    }
+
+    /// The exponent, if the currency is active.
+    fn listed(self) -> Option<u16> {
+        EXPONENTS.get(place(self.0)?).copied().flatten()
     }
 }
 
 const LETTERS: usize = 26;
 
-/// Whether the code at each place is active, worked out once: every request asks.
-static ACTIVE: LazyLock<Vec<bool>> = LazyLock::new(|| {
+/// The exponent of the active currency at each place, worked out once: every request asks.
+static EXPONENTS: LazyLock<Vec<Option<u16>>> = LazyLock::new(|| {
     let letters = || b'A'..=b'Z';
     let codes = letters().flat_map(|first| {
         letters().flat_map(move |second| letters().map(move |third| Currency([first, second, third])))
     });
-    codes.map(is_active).collect()
+    codes.map(exponent).collect()
 });
 
-fn is_active(currency: Currency) -> bool {
+fn exponent(currency: Currency) -> Option<u16> {
     let code = currency.code();
-    let Some(listed) = iso_currency::Currency::from_code(code) else { return false };
+    let listed = iso_currency::Currency::from_code(code)?;
     // The table flags VES as superseded by VED; ISO lists both.
-    let superseded = listed.is_superseded().is_some() && code != "VES";
-    listed.exponent().is_some() && !superseded
+    let is_superseded = listed.is_superseded().is_some() && code != "VES";
+    listed.exponent().filter(|_| !is_superseded)
 }
 
 /// Three capital letters as a number below 26³.

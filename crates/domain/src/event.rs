@@ -279,6 +279,7 @@ mod tests {
                 status: status.to_owned(),
                 reason: None,
                 amount: None,
+                currency: None,
                 respond_by: None,
                 withdrawn: None,
             }),

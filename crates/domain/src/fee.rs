@@ -1,6 +1,9 @@
 //! Fees: two layers on the principal, each exact, each able to say how it came about.
 
-use crate::money::{BasisPoints, Minor, Principal};
+use crate::{
+    card_fee::FeeKind,
+    money::{BasisPoints, Minor, Principal},
+};
 
 /// The version of the rule below, shown in every fee breakdown.
 pub const BREAKDOWN_VERSION: u32 = 1;
@@ -66,12 +69,34 @@ pub struct FeeSnapshot {
     pub fee: Minor,
     /// Principal and fee together: what the customer, or the wallet, is debited.
     pub total_debit: Minor,
+    /// The kind by which the fee was decided: on a part of the principal it is at most that part of the fee. `None` if the layers
+    /// alone decided.
+    pub kind: Option<FeeKind>,
 }
 
 impl FeeSnapshot {
     /// The layers as they were configured.
     pub const fn entry(&self) -> FeeEntry {
         FeeEntry { platform: self.platform.layer, organization: self.organization.layer }
+    }
+
+    /// What a fee with a kind is called on a line of its own, and how much it is; `None` where there is none to show.
+    pub fn line(&self) -> Option<(&'static str, Minor)> {
+        self.kind.filter(|_| self.fee > Minor::ZERO).map(|kind| (kind.label(), self.fee))
+    }
+
+    /// The same payment with the fees that were decided for it; the layers stay as configured.
+    #[must_use]
+    pub fn with_fees(self, kind: FeeKind, platform: Minor, organization: Minor) -> Self {
+        let fee = add(platform, organization);
+        Self {
+            platform: LayerFee { fee: platform, ..self.platform },
+            organization: LayerFee { fee: organization, ..self.organization },
+            fee,
+            total_debit: add(self.principal.into(), fee),
+            kind: Some(kind),
+            ..self
+        }
     }
 }
 
@@ -81,7 +106,8 @@ impl FeeEntry {
         let platform = self.platform.assess(principal);
         let organization = self.organization.assess(principal);
         let fee = add(platform.fee, organization.fee);
-        FeeSnapshot { principal, platform, organization, fee, total_debit: add(principal.into(), fee) }
+        let total_debit = add(principal.into(), fee);
+        FeeSnapshot { principal, platform, organization, fee, total_debit, kind: None }
     }
 }
 
@@ -178,5 +204,15 @@ mod tests {
         assert_eq!(snapshot.platform.fee, minor(320));
         assert_eq!(snapshot.organization.fee, minor(50));
         assert_eq!((snapshot.fee, snapshot.total_debit), (minor(370), minor(10_370)));
+    }
+
+    #[test]
+    fn a_fee_with_a_kind_has_a_line_of_its_own() {
+        let entry = FeeEntry { platform: layer(30, 290, None, None), organization: FeeLayer::default() };
+        let plain = entry.assess(Principal::new(10_000).unwrap());
+        assert_eq!(plain.line(), None);
+        let decided = |fee| plain.with_fees(FeeKind::Service, minor(fee), Minor::ZERO);
+        assert_eq!(decided(320).line(), Some(("Service fee", minor(320))));
+        assert_eq!(decided(0).line(), None);
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     fee::FeeSnapshot,
     id::HoldActionId,
     money::{Minor, Principal},
+    refund::portion_rounded_down,
     time::Timestamp,
     transaction::{Failure, Status, TransactionState},
 };
@@ -79,20 +80,23 @@ impl HoldActionKind {
 /// Where a capture or void stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HoldActionStatus {
-    /// Recorded; its outcome at the provider is not known yet.
+    /// Recorded; the provider has not accepted it yet, as far as we know.
     Pending,
+    /// The provider works on it.
+    Processing,
     Succeeded,
     /// It did not happen; the failure says why.
     Failed,
 }
 
 impl HoldActionStatus {
-    pub const ALL: [Self; 3] = [Self::Pending, Self::Succeeded, Self::Failed];
+    pub const ALL: [Self; 4] = [Self::Pending, Self::Processing, Self::Succeeded, Self::Failed];
 
     /// The name in the stores.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
+            Self::Processing => "processing",
             Self::Succeeded => "succeeded",
             Self::Failed => "failed",
         }
@@ -100,6 +104,11 @@ impl HoldActionStatus {
 
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
+    /// Whether its outcome is not known yet.
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Pending | Self::Processing)
     }
 }
 
@@ -136,7 +145,7 @@ impl HoldAction {
             let code = self.kind.not_allowed().to_owned();
             ended(HoldActionStatus::Failed, Some(Failure { code, message: message.to_owned() }))
         };
-        if self.status != HoldActionStatus::Pending {
+        if !self.status.is_open() {
             return None;
         }
         match (self.kind, state.status) {
@@ -170,17 +179,29 @@ pub fn authorization_expired() -> Failure {
 
 impl TransactionState {
     /// The amounts that count: those that were captured, where a payment was captured by hand, and otherwise those it was
-    /// prepared with.
+    /// charged with.
     pub fn amounts(&self, prepared: &FeeSnapshot) -> FeeSnapshot {
-        self.hold.and_then(|hold| hold.captured).unwrap_or(*prepared)
+        self.hold.and_then(|hold| hold.captured).unwrap_or_else(|| self.charged(prepared))
+    }
+
+    /// The amounts it was charged with, before any capture: those that were decided for the card, and otherwise those it was
+    /// prepared with.
+    pub fn charged(&self, prepared: &FeeSnapshot) -> FeeSnapshot {
+        self.charged.as_deref().copied().unwrap_or(*prepared)
     }
 }
 
 impl FeeSnapshot {
-    /// The amounts of the same layers on another principal.
+    /// The amounts of the same layers on another principal. A fee that was decided does not rise above the same share of it,
+    /// rounded down, so that it stays within what it was decided by.
     #[must_use]
     pub fn on(&self, principal: Principal) -> Self {
-        self.entry().assess(principal)
+        let plain = self.entry().assess(principal);
+        let Some(kind) = self.kind else { return plain };
+        let share = |fee: Minor| portion_rounded_down(fee, principal.into(), self.principal.into());
+        let fee = share(self.fee).min(plain.fee);
+        let platform = share(self.platform.fee).min(fee);
+        plain.with_fees(kind, platform, fee.checked_sub(platform).unwrap_or(Minor::ZERO))
     }
 
     /// The amounts of a capture of this total. A total that the layers cannot lead to, because somebody captured it at the
@@ -220,6 +241,7 @@ impl FeeSnapshot {
 mod tests {
     use super::*;
     use crate::{
+        card_fee::FeeKind,
         fee::{FeeEntry, FeeLayer},
         money::BasisPoints,
     };
@@ -267,6 +289,24 @@ mod tests {
         assert_eq!((part.platform.fee, part.organization.fee), (minor(59), minor(10)));
         assert_eq!(part.total_debit, minor(1_069));
         assert_eq!(action(HoldActionKind::Capture, None).amounts(&all), all);
+    }
+
+    #[test]
+    fn a_decided_fee_never_rises_with_a_partial_capture() {
+        // Decided lower than the layers, as by a cap of 3 %.
+        let decided = authorized().with_fees(FeeKind::Surcharge, minor(250), minor(50));
+        for amount in (1..=10_000).step_by(13).chain([9_999]) {
+            let part = decided.on(principal(amount));
+            assert!(part.fee.get() * 10_000 <= 300 * amount, "{amount}: {}", part.fee);
+            assert!(part.fee <= authorized().on(principal(amount)).fee);
+            assert_eq!(part.platform.fee.get() + part.organization.fee.get(), part.fee.get());
+            assert_eq!(decided.of_total(part.total_debit).total_debit, part.total_debit);
+        }
+        assert_eq!(decided.on(principal(10_000)), decided);
+        assert_eq!(
+            decided.with_fees(FeeKind::Surcharge, Minor::ZERO, Minor::ZERO).on(principal(5_000)).fee,
+            Minor::ZERO
+        );
     }
 
     #[test]

@@ -10,11 +10,12 @@ pub struct Endpoint(&'static str);
 
 impl Endpoint {
     /// Every endpoint that takes a key.
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 19] = [
         Self("POST /client/v1/fees/quote"),
         Self("POST /client/v1/payments"),
         Self("GET /client/v1/payments/{reference}"),
         Self("POST /client/v1/payments/component"),
+        Self("POST /client/v1/payments/component/{reference}/card"),
         Self("POST /client/v1/payments/component/{reference}/confirm"),
         Self("POST /client/v1/payments/component/{reference}/switch"),
         Self("POST /client/v1/ach/customer-tokens"),

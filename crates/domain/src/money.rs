@@ -126,6 +126,12 @@ impl BasisPoints {
         // At most 100 % of a principal, which is at most 10^18: the conversion cannot fail.
         u64::try_from(rounded).map_or(Minor::MAX, Minor)
     }
+
+    /// This share of the principal, rounded down to a whole minor unit: a limit is never passed by a fraction.
+    pub fn of_rounded_down(self, principal: Principal) -> Minor {
+        let product = u128::from(principal.0) * u128::from(self.0) / u128::from(Self::WHOLE);
+        u64::try_from(product).map_or(Minor::MAX, Minor)
+    }
 }
 
 fn parse_digits(text: &str) -> Option<u64> {

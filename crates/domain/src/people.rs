@@ -45,7 +45,7 @@ impl Role {
     pub const fn allows(self, permission: Permission) -> bool {
         match permission {
             Permission::Read | Permission::Inspect | Permission::OwnAccount => true,
-            Permission::Resend | Permission::Refund => {
+            Permission::Resend | Permission::Refund | Permission::WriteNotes => {
                 matches!(self, Self::Support | Self::Operator | Self::Admin)
             }
             Permission::ManagePayments
@@ -72,6 +72,8 @@ pub enum Permission {
     /// Send events again, and apply those of providers again.
     Resend,
     Refund,
+    /// Put notes on payments.
+    WriteNotes,
     /// Capture and void, resolve exceptions, see corrected account numbers.
     ManagePayments,
     /// Applications, environments, their configuration, event endpoints.
@@ -271,7 +273,7 @@ impl Identity {
 mod tests {
     use super::*;
 
-    const PERMISSIONS: [Permission; 14] = [
+    const PERMISSIONS: [Permission; 15] = [
         Permission::Read,
         Permission::Inspect,
         Permission::Resend,
@@ -286,6 +288,7 @@ mod tests {
         Permission::ReadAuditLog,
         Permission::Approve,
         Permission::OwnAccount,
+        Permission::WriteNotes,
     ];
 
     fn organization(number: u8) -> OrganizationId {
@@ -295,11 +298,11 @@ mod tests {
     #[test]
     fn each_role_allows_what_it_is_for() {
         for (role, allowed) in [
-            (Role::Viewer, "11000000000001"),
-            (Role::Support, "11110000000001"),
-            (Role::Operator, "11111111000001"),
-            (Role::Approver, "11000000000011"),
-            (Role::Admin, "11111111111111"),
+            (Role::Viewer, "110000000000010"),
+            (Role::Support, "111100000000011"),
+            (Role::Operator, "111111110000011"),
+            (Role::Approver, "110000000000110"),
+            (Role::Admin, "111111111111111"),
         ] {
             let found: String =
                 PERMISSIONS.iter().map(|it| if role.allows(*it) { '1' } else { '0' }).collect();

@@ -134,10 +134,12 @@ pub enum RefundOrigin {
     Operator,
     /// Somebody at the provider, such as in its dashboard.
     Provider,
+    /// This service, which gives back a surcharge that turned out to be on no credit card.
+    Service,
 }
 
 impl RefundOrigin {
-    pub const ALL: [Self; 3] = [Self::Api, Self::Operator, Self::Provider];
+    pub const ALL: [Self; 4] = [Self::Api, Self::Operator, Self::Provider, Self::Service];
 
     /// The name in the API and in the stores.
     pub const fn as_str(self) -> &'static str {
@@ -145,6 +147,7 @@ impl RefundOrigin {
             Self::Api => "api",
             Self::Operator => "operator",
             Self::Provider => "provider",
+            Self::Service => "service",
         }
     }
 
@@ -321,6 +324,13 @@ pub(crate) fn portion_rounded_half_up(whole: Minor, part: Minor, of: Minor) -> M
     let divisor = u128::from(of.get().max(1));
     let product = u128::from(whole.get()) * u128::from(part.get());
     let rounded = (product + divisor / 2) / divisor;
+    u64::try_from(rounded).ok().and_then(Minor::new).unwrap_or(Minor::MAX)
+}
+
+/// `whole × part ÷ of`, rounded down.
+pub(crate) fn portion_rounded_down(whole: Minor, part: Minor, of: Minor) -> Minor {
+    let product = u128::from(whole.get()) * u128::from(part.get());
+    let rounded = product / u128::from(of.get().max(1));
     u64::try_from(rounded).ok().and_then(Minor::new).unwrap_or(Minor::MAX)
 }
 

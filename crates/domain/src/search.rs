@@ -13,9 +13,10 @@ use crate::{
 const LONGEST: usize = 120;
 /// A payment has no more of them than this.
 const MOST: usize = 48;
-/// Words of a description that a payment is found by, and how long they are at least.
+/// Words of a description that a payment is found by.
 const MAX_WORDS: usize = 8;
-const MIN_WORD_LENGTH: usize = 3;
+/// How many letters and digits a word of a longer text has at least that a payment is found by.
+pub const MIN_WORD_LENGTH: usize = 3;
 /// Between a value of the metadata and its key; no value has this character.
 const BEFORE_KEY: char = '\u{1f}';
 /// A payment's request began at most so many milliseconds before the payment got its ID, or after it where a clock was set back. Otherwise the
@@ -38,8 +39,10 @@ pub struct SearchFields<'a> {
     pub request: Option<&'a str>,
     /// The caller's description: found by its words.
     pub description: Option<&'a str>,
-    /// The end of the bank account's number.
+    /// The end of the card's or the bank account's number.
     pub last_four: Option<&'a str>,
+    /// The card's network, funding and country, by name: found like entries of the metadata.
+    pub card: Vec<(&'a str, &'a str)>,
     /// The metadata's values that are texts, numbers or truths, by key.
     pub metadata: Vec<(&'a str, &'a str)>,
 }
@@ -60,12 +63,17 @@ impl SearchFields<'_> {
         terms.extend(self.provider_references.iter().filter_map(|name| text_term(name)));
         terms.extend(self.request.and_then(text_term));
         terms.extend(self.last_four.and_then(last_four_term));
+        terms.extend(self.card.iter().filter_map(|(name, value)| metadata_term(name, value)));
         let words = self.description.unwrap_or_default().split(|letter: char| !letter.is_alphanumeric());
         let words = words.filter(|word| word.chars().count() >= MIN_WORD_LENGTH);
         terms.extend(words.take(MAX_WORDS).filter_map(text_term));
         // Last: where there are too many, it is these that go.
         for (key, value) in &self.metadata {
             terms.extend(metadata_term(key, value));
+        }
+        for (key, value) in &self.metadata {
+            let words = value.split_whitespace().filter(|word| word.chars().count() >= MIN_WORD_LENGTH);
+            terms.extend(words.take(MAX_WORDS).filter_map(|word| metadata_term(key, word)));
         }
         let mut seen = HashSet::new();
         terms.retain(|term| seen.insert(term.clone()));
@@ -81,30 +89,30 @@ pub fn amount_term(amount: Minor) -> String {
 
 /// By a customer's name, a word of it, or address; `None` if there is nothing to find by.
 pub fn customer_term(name: &str) -> Option<String> {
-    plain(name).map(|name| format!("customer:{name}"))
+    normalized(name).map(|name| format!("customer:{name}"))
 }
 
 /// By an entry of the metadata. Begins with [`value_prefix`].
 pub fn metadata_term(key: &str, value: &str) -> Option<String> {
-    Some(value_prefix(value)? + &plain(key)?)
+    Some(value_prefix(value)? + &normalized(key)?)
 }
 
 /// What the terms of all metadata with this value begin with, whatever its key.
 pub fn value_prefix(value: &str) -> Option<String> {
-    plain(value).map(|value| format!("text:{value}{BEFORE_KEY}"))
+    normalized(value).map(|value| format!("text:{value}{BEFORE_KEY}"))
 }
 
 /// As earlier versions kept an entry of the metadata, beside a term for the value alone.
 pub fn earlier_metadata_term(key: &str, value: &str) -> Option<String> {
-    Some(format!("metadata:{}={}", plain(key)?, plain(value)?))
+    Some(format!("metadata:{}={}", normalized(key)?, normalized(value)?))
 }
 
 /// By a word of the description, or a provider's name for it.
 pub fn text_term(text: &str) -> Option<String> {
-    plain(text).map(|text| format!("text:{text}"))
+    normalized(text).map(|text| format!("text:{text}"))
 }
 
-/// By the last four digits of the bank account's number.
+/// By the last four digits of a card's or a bank account's number.
 pub fn last_four_term(digits: &str) -> Option<String> {
     let is_four = digits.len() == 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_four.then(|| format!("last4:{digits}"))
@@ -128,10 +136,10 @@ pub fn is_made_soon(request: &str, id: [u8; 16]) -> bool {
 }
 
 /// In lower case, with single spaces, and not too long.
-fn plain(text: &str) -> Option<String> {
+pub fn normalized(text: &str) -> Option<String> {
     let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
-    let plain: String = words.join(" ").chars().filter(|c| !c.is_control()).take(LONGEST).collect();
-    (!plain.is_empty()).then_some(plain)
+    let text: String = words.join(" ").chars().filter(|c| !c.is_control()).take(LONGEST).collect();
+    (!text.is_empty()).then_some(text)
 }
 
 #[cfg(test)]
@@ -149,7 +157,8 @@ mod tests {
             request: Some("req_01"),
             description: Some("Order 1044, for Ada's fair"),
             last_four: Some("6789"),
-            metadata: vec![("orderId", "A-17"), ("empty", " ")],
+            card: vec![("brand", "visa"), ("funding", "credit"), ("country", "US")],
+            metadata: vec![("orderId", "A-17"), ("empty", " "), ("item", "Desk lamp")],
         };
         let terms = payment.terms();
         for asked in [
@@ -158,17 +167,21 @@ mod tests {
             customer_term("LOVELACE"),
             customer_term("ada@example.com"),
             metadata_term("orderid", "a-17"),
+            metadata_term("item", "desk lamp"),
+            metadata_term("item", "lamp"),
             text_term("PI_123"),
             text_term("req_01"),
             text_term("order"),
             text_term("1044"),
             text_term("FAIR"),
             last_four_term("6789"),
+            metadata_term("funding", "Credit"),
+            metadata_term("country", "us"),
         ] {
             assert!(terms.contains(&asked.clone().unwrap()), "{asked:?} in {terms:?}");
         }
         assert!(metadata_term("orderId", "A-17").unwrap().starts_with(&value_prefix("a-17").unwrap()));
-        assert_eq!(terms.len(), 15, "{terms:?}");
+        assert_eq!(terms.len(), 21, "{terms:?}");
         let keys: Vec<String> = (0..100).map(|number| format!("key {number}")).collect();
         let metadata = keys.iter().map(|key| (key.as_str(), "value")).collect();
         let terms = SearchFields { metadata, ..payment }.terms();

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+
 use crate::{
     books::{Amounts, CardPostingKind},
     currency::Currency,
@@ -38,6 +40,15 @@ impl Month {
             if Self::numbered(middle).start() <= at { low = middle } else { high = middle - 1 }
         }
         Self::numbered(low)
+    }
+
+    /// The month of a day; days outside of all months are in the nearest one.
+    pub fn of_day(day: Date) -> Self {
+        match u16::try_from(day.year()) {
+            Ok(year @ 1970..=9998) => Self { year, month: day.month().unsigned_abs() },
+            Ok(9999..) => Self { year: 9998, month: 12 },
+            _ => Self { year: 1970, month: 1 },
+        }
     }
 
     #[must_use]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use jiff::civil::Date;
+
 /// Milliseconds since the Unix epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
@@ -15,6 +17,13 @@ impl Timestamp {
     /// Milliseconds since the epoch.
     pub const fn unix_millis(self) -> i64 {
         self.0
+    }
+
+    /// The day it is then, in UTC.
+    pub fn utc_date(self) -> Date {
+        let moment = jiff::Timestamp::from_millisecond(self.0);
+        // Outside of the calendar no law is known.
+        moment.map_or(Date::MIN, |moment| jiff::tz::Offset::UTC.to_datetime(moment).date())
     }
 
     /// `2026-11-29 23:59 UTC`, for sentences.

@@ -7,6 +7,7 @@ use crate::{
     id::{EnvironmentId, TransactionId},
     money::Minor,
     payment::{Channel, PaymentMethod},
+    payment_card::PaymentCard,
     reference::ServiceReference,
     time::Timestamp,
 };
@@ -123,19 +124,14 @@ pub struct Dispute {
     pub reason: Option<String>,
     /// How much is contested.
     pub amount: Option<Minor>,
+    /// The currency of the amounts, in capitals, as far as the provider said it. A recorded dispute has one only where it is not
+    /// the payment's.
+    pub currency: Option<String>,
     /// Until when the provider takes evidence, where it said so.
     pub respond_by: Option<Timestamp>,
     /// What the provider has taken for it and not given back. `None` where only the status is known, as in records from before
     /// this was kept.
     pub withdrawn: Option<Minor>,
-}
-
-/// A dispute as its provider reports it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DisputeReport {
-    pub dispute: Dispute,
-    /// The currency of its amount, in capitals, where the provider said it. What is recorded is in the payment's.
-    pub currency: Option<String>,
 }
 
 /// What a dispute means for the money.
@@ -157,6 +153,10 @@ impl DisputeStage {
     const RETURNED: [&str; 5] =
         ["won", Self::PREVENTED, "warning_closed", "charge_refunded", "inquiry_closed"];
     const INQUIRY: [&str; 2] = ["warning_", "inquiry_"];
+    /// The steps of a dispute in their order, where a provider tells of each step and none of them again. After the last, it is
+    /// won or lost.
+    const STEPS: [&str; 5] =
+        ["inquiry_needs_response", "announced", "charged_back", "reversed", "arbitration"];
 }
 
 impl Dispute {
@@ -202,7 +202,14 @@ impl Dispute {
     /// Whether the merchant's evidence is wanted: a bank that has it, or has decided, waits for none.
     pub fn needs_response(&self) -> bool {
         let status = self.status.to_ascii_lowercase();
-        ["needs_response", "evidence_required"].iter().any(|end| status.ends_with(end))
+        ["needs_response", "evidence_required", "announced", "charged_back"]
+            .iter()
+            .any(|end| status.ends_with(end))
+    }
+
+    /// Which step it has come to, where its provider tells step by step.
+    fn step(&self) -> Option<usize> {
+        DisputeStage::STEPS.iter().position(|step| self.status == *step)
     }
 
     /// Whether the last word is spoken.
@@ -220,9 +227,14 @@ impl Dispute {
         if self.is_closed() && !news.is_closed() {
             return self;
         }
+        // A step that was taken before comes late, or again.
+        if self.step().zip(news.step()).is_some_and(|(known, told)| told <= known) {
+            return self;
+        }
         Self {
             reason: news.reason.or(self.reason),
             amount: news.amount.or(self.amount),
+            currency: if news.amount.is_some() { news.currency } else { self.currency },
             respond_by: news.respond_by.or(self.respond_by),
             withdrawn: news.withdrawn.or(self.withdrawn),
             ..news
@@ -244,6 +256,10 @@ pub struct TransactionState {
     pub dispute: Option<Dispute>,
     /// What is held or was captured, once it is; only of card payments that are captured by hand.
     pub hold: Option<Hold>,
+    /// The card that the customer paid with, or tried last; in a box, since few look at it.
+    pub card: Option<Box<PaymentCard>>,
+    /// What was charged, where the fee was decided for the card; in a box, since few payments have it.
+    pub charged: Option<Box<FeeSnapshot>>,
 }
 
 impl TransactionState {
@@ -256,7 +272,14 @@ impl TransactionState {
             refunded: Minor::ZERO,
             dispute: None,
             hold: None,
+            card: None,
+            charged: None,
         }
+    }
+
+    /// Whether it is paid, and a part of it was given back.
+    pub fn is_partly_refunded(&self) -> bool {
+        self.status == Status::Succeeded && self.refunded > Minor::ZERO
     }
 
     /// The state between `from` and this one that was missed: what is refunded has succeeded before, also where both are
@@ -270,7 +293,8 @@ impl TransactionState {
     #[must_use]
     pub fn as_paid(&self) -> Self {
         let provider_reference = self.provider_reference.clone();
-        Self { status: Status::Succeeded, provider_reference, hold: self.hold, ..Self::pending() }
+        let (hold, card, charged) = (self.hold, self.card.clone(), self.charged.clone());
+        Self { status: Status::Succeeded, provider_reference, hold, card, charged, ..Self::pending() }
     }
 }
 
@@ -341,6 +365,7 @@ mod tests {
             status: status.to_owned(),
             reason: None,
             amount: None,
+            currency: None,
             respond_by: None,
             withdrawn: None,
         };
@@ -378,6 +403,7 @@ mod tests {
                 status: status.to_owned(),
                 reason: None,
                 amount: Minor::new(1_000),
+                currency: None,
                 respond_by: None,
                 withdrawn: withdrawn.and_then(Minor::new),
             };

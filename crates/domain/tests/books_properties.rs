@@ -128,6 +128,7 @@ impl Payment {
                     status: DISPUTE_STATUSES[*status].to_owned(),
                     reason: None,
                     amount: Some(part_of(self.fee.total_debit, *part)),
+                    currency: None,
                     respond_by: None,
                     withdrawn: None,
                 };

@@ -94,7 +94,10 @@ pub(crate) fn plan(seed: u64, counts: Counts) -> Vec<Mishap> {
             _ => Mishap::StandbyPaused,
         });
     }
-    plan.extend((0..counts.clock_jumps).map(|_| Mishap::ClockJumped(random.random_range(-3..6))));
+    plan.extend((0..counts.clock_jumps).map(|_| {
+        let hours = random.random_range(1..6);
+        Mishap::ClockJumped(if random.random_bool(0.4) { -hours } else { hours })
+    }));
     plan.shuffle(&mut random);
     plan
 }

@@ -5,6 +5,8 @@
 
 mod approval;
 mod at_provider;
+mod awaiting;
+mod card_fee;
 mod charge;
 mod confirm;
 mod domain;
@@ -20,18 +22,22 @@ mod receipt;
 mod refund;
 mod resolve;
 mod schedule;
+mod signed;
 mod source;
 mod switch;
 mod update;
 
 use tollgate_configuration::{Adapter, Provider, ProviderOptions};
-use tollgate_domain::{Flow, card::CardOrder};
+use tollgate_domain::{
+    Flow,
+    card::{CardOrder, ProviderReport},
+};
 
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, Cards, Charges, Component, Confirmation, DisputeLists, Embedded, Prepared,
-        Preparing, StoreError, TransientError,
+        BrowserResults, Call, CallError, Cards, Charge, Charges, Component, Confirmation, DisputeLists,
+        Embedded, Prepared, Preparing, StoreError, TokenCards, TransientError,
     },
     provider_account::AccountCheck,
     snapshot::EnvironmentView,
@@ -83,23 +89,62 @@ impl<'a> CardProvider<'a> {
         }
     }
 
-    fn charges(&self) -> Option<&'a dyn Charges> {
+    /// What charges cards on our word.
+    fn charging(&self) -> Option<Charging<'a>> {
+        match self.cards.embedded()? {
+            Embedded::ByToken(charges) => Some(Charging::Source(charges)),
+            Embedded::InBrowser(cards) => cards.tokens(self.provider).map(Charging::Token),
+        }
+    }
+
+    /// What can look at a card before it is charged.
+    fn tokens(&self) -> Option<&'a dyn TokenCards> {
+        match self.charging()? {
+            Charging::Token(cards) => Some(cards),
+            Charging::Source(_) => None,
+        }
+    }
+
+    /// How the provider is asked with what a browser got.
+    fn results(&self) -> Option<&'a dyn BrowserResults> {
         match self.cards.embedded() {
-            Some(Embedded::ByToken(charges)) => Some(charges),
+            Some(Embedded::InBrowser(cards)) => cards.results(),
             _ => None,
         }
     }
 
     fn confirmation(&self) -> Confirmation {
-        self.charges().map_or(Confirmation::Look, |_| Confirmation::Charge)
+        match self.cards.embedded() {
+            Some(Embedded::ByToken(_)) => Confirmation::Charge,
+            _ if self.results().is_some() => Confirmation::Result,
+            _ => Confirmation::Look,
+        }
     }
 
     /// What the browser needs; `prepared` is there exactly where something was made for it.
-    fn component(&self, prepared: Option<&Prepared>) -> Option<Component> {
+    fn component(&self, order: &CardOrder, prepared: Option<&Prepared>) -> Option<Component> {
         match (self.cards.embedded()?, prepared) {
-            (Embedded::InBrowser(cards), Some(prepared)) => cards.component(self.provider, prepared),
+            (Embedded::InBrowser(cards), Some(prepared)) => cards.component(self.provider, order, prepared),
             (Embedded::InBrowser(_), None) => None,
             (Embedded::ByToken(charges), _) => charges.component(self.provider),
+        }
+    }
+}
+
+/// How a card is charged on our word.
+#[derive(Clone, Copy)]
+enum Charging<'a> {
+    /// Its token is all there is.
+    Source(&'a dyn Charges),
+    /// It is charged on what was made at preparation.
+    Token(&'a dyn TokenCards),
+}
+
+impl Charging<'_> {
+    async fn charge(self, provider: &Provider, order: &CardOrder, charge: &Charge) -> Call<ProviderReport> {
+        match self {
+            Self::Source(cards) => cards.charge(provider, order, charge).await,
+            Self::Token(cards) => cards.charge_token(provider, order, charge).await,
         }
     }
 }

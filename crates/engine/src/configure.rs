@@ -2,6 +2,7 @@
 
 use std::{net::IpAddr, sync::Arc, time::Duration};
 
+use jiff::civil::Date;
 use serde_json::{Value, json};
 use tokio::{sync::OwnedSemaphorePermit, time::timeout};
 use tollgate_configuration::{
@@ -215,9 +216,10 @@ impl Engine {
         let document = Arc::new(document);
         let name = self.environment_name(environment).await?;
         let any_host = self.options.allow_other_provider_hosts;
+        let today = self.clock.now().utc_date();
         let reading = move |current: ConfigRead| {
-            let configuration = read(&document, &current.configuration, any_host)?;
-            let warnings = configuration.warnings(&name);
+            let configuration = read(&document, &current.configuration, any_host, today)?;
+            let warnings = configuration.warnings(&name, today);
             Ok((configuration, warnings))
         };
         let done = Audited::new("config.replace", environment);
@@ -335,10 +337,11 @@ impl Engine {
         let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
         let name = self.environment_name(environment).await?;
         let any_host = self.options.allow_other_provider_hosts;
+        let today = self.clock.now().utc_date();
         self.with_opened(environment, current, move |current, _| {
-            let configuration = read(&document, &current.configuration, any_host)?;
+            let configuration = read(&document, &current.configuration, any_host, today)?;
             let replaced_secrets = configuration.providers.replaced_secrets(&current.configuration.providers);
-            let (document, warnings) = (configuration.to_public(), configuration.warnings(&name));
+            let (document, warnings) = (configuration.to_public(), configuration.warnings(&name, today));
             let version = current.version;
             Ok(ConfigCheck { version, configuration, document, replaced_secrets, warnings })
         })
@@ -357,11 +360,16 @@ impl Engine {
     ) -> Result<Configured, ConfigureError> {
         let restored = self.config_version(environment, version).await?.configuration;
         let any_host = self.options.allow_other_provider_hosts;
+        let today = self.clock.now().utc_date();
         let restoring = move |current: ConfigRead| {
             let mut restored = restored.clone();
             let providers = restored.providers.with_secrets_of(&current.configuration.providers);
             restored.providers = providers.map_err(ConfigureError::Faulty)?;
             check_hosts(&restored, any_host)?;
+            let unlawful = restored.check_fees(Some(today));
+            if !unlawful.is_empty() {
+                return Err(ConfigureError::Faulty(unlawful));
+            }
             Ok((restored, ()))
         };
         let done = Audited::new("config.restore", environment);
@@ -422,9 +430,9 @@ impl Engine {
         stored: ConfigVersion,
         work: impl FnOnce(ConfigRead, &Sealer) -> Result<T, ConfigureError> + Send + 'static,
     ) -> Result<T, ConfigureError> {
-        let sealer = self.sealer.clone();
+        let (sealer, fee_rules) = (self.sealer.clone(), Arc::clone(&self.options.fee_rules));
         let working = self.host.compute(move || {
-            let configuration = opened(&stored, environment, &sealer)?;
+            let configuration = opened(&stored, environment, &sealer, &fee_rules)?;
             work(ConfigRead { version: stored.version, configuration }, &sealer)
         });
         working.await.unwrap_or(Err(ConfigureError::CutOff))
@@ -469,8 +477,13 @@ pub(crate) fn described_changes(before: &Configuration, after: &Configuration) -
     changes.collect()
 }
 
-fn read(document: &Value, current: &Configuration, any_host: bool) -> Result<Configuration, ConfigureError> {
-    let configuration = Configuration::read(document, current).map_err(ConfigureError::Faulty)?;
+fn read(
+    document: &Value,
+    current: &Configuration,
+    any_host: bool,
+    today: Date,
+) -> Result<Configuration, ConfigureError> {
+    let configuration = Configuration::read_on(document, current, today).map_err(ConfigureError::Faulty)?;
     check_hosts(&configuration, any_host)?;
     Ok(configuration)
 }

@@ -17,7 +17,7 @@ use std::{
 use arc_swap::{ArcSwap, Guard};
 use tokio::{sync::Mutex, time};
 use tollgate_configuration::{Configuration, StoredConfigError};
-use tollgate_domain::id::EnvironmentId;
+use tollgate_domain::{card_fee::Rules, id::EnvironmentId};
 use tollgate_vault::Sealer;
 use tracing::{error, info, warn};
 
@@ -33,6 +33,9 @@ pub const FOLLOW_POLL: Duration = Duration::from_millis(400);
 /// Longer than this for one question to the store, and the question is given up.
 const READ_LIMIT: Duration = Duration::from_secs(10);
 
+/// How many earlier configurations a node that starts tries, where it cannot use the newest.
+const EARLIER_MAX: usize = 50;
+
 /// Environments as they were last read whose configuration in force is not compiled yet.
 type Pending = BTreeMap<EnvironmentId, EnvironmentState>;
 
@@ -41,6 +44,7 @@ pub struct Directory {
     host: Arc<dyn Host>,
     store: Arc<dyn Store>,
     sealer: Sealer,
+    fee_rules: Arc<Rules>,
     current: ArcSwap<Snapshot>,
     /// Whoever replaces the snapshot holds this: a slow refresh must not overwrite a newer one. Nothing is compiled
     /// under it.
@@ -56,11 +60,13 @@ impl Directory {
         host: Arc<dyn Host>,
         store: Arc<dyn Store>,
         sealer: Sealer,
+        fee_rules: Arc<Rules>,
     ) -> Result<Self, StoreError> {
         let directory = Self {
             host,
             store,
             sealer,
+            fee_rules,
             current: ArcSwap::from_pointee(Snapshot::default()),
             pending: Mutex::default(),
             compiling: Mutex::new(()),
@@ -126,20 +132,52 @@ impl Directory {
                 .next()
                 .map(|state| (state.environment.id, state.config_version));
             let Some((id, version)) = next else { return Ok(()) };
-            let read = time::timeout(READ_LIMIT, self.store.config_version(id, version)).await;
-            let stored = read.unwrap_or_else(|_| Err(late()))?;
-            let sealer = self.sealer.clone();
-            let compiling = self.host.compute(move || match &stored {
-                Some(stored) => opened(stored, id, &sealer).map_err(|error| error.to_string()),
-                None => Err("it is not in the store".to_owned()),
-            });
-            let compiled = compiling.await.map_err(|error| StoreError::Broken(error.to_string()))?;
-            self.put_in_force(id, version, compiled).await;
+            let compiled = self.compile(id, version).await?;
+            let is_new_here = self.current.load().environment(id).is_none();
+            let earlier =
+                if compiled.is_err() && is_new_here { self.earlier(id, version).await? } else { None };
+            self.put_in_force(id, version, compiled, earlier).await;
         }
     }
 
+    async fn compile(
+        &self,
+        id: EnvironmentId,
+        version: u64,
+    ) -> Result<Result<Configuration, String>, StoreError> {
+        let read = time::timeout(READ_LIMIT, self.store.config_version(id, version)).await;
+        let stored = read.unwrap_or_else(|_| Err(late()))?;
+        let (sealer, fee_rules) = (self.sealer.clone(), Arc::clone(&self.fee_rules));
+        let compiling = self.host.compute(move || match &stored {
+            Some(stored) => opened(stored, id, &sealer, &fee_rules).map_err(|error| error.to_string()),
+            None => Err("it is not in the store".to_owned()),
+        });
+        compiling.await.map_err(|error| StoreError::Broken(error.to_string()))
+    }
+
+    /// The last configuration before this one that can be used here: what a node that was started again, after one of a later
+    /// release has saved a configuration, would still have had in force.
+    async fn earlier(
+        &self,
+        id: EnvironmentId,
+        version: u64,
+    ) -> Result<Option<(u64, Arc<Configuration>)>, StoreError> {
+        for version in (1..version).rev().take(EARLIER_MAX) {
+            if let Ok(configuration) = self.compile(id, version).await? {
+                return Ok(Some((version, Arc::new(configuration))));
+            }
+        }
+        Ok(None)
+    }
+
     /// Unless another version is wanted by now.
-    async fn put_in_force(&self, id: EnvironmentId, version: u64, compiled: Result<Configuration, String>) {
+    async fn put_in_force(
+        &self,
+        id: EnvironmentId,
+        version: u64,
+        compiled: Result<Configuration, String>,
+        earlier: Option<(u64, Arc<Configuration>)>,
+    ) {
         let mut pending = self.pending.lock().await;
         let Some(state) = pending.remove(&id) else { return };
         if state.config_version != version {
@@ -154,11 +192,11 @@ impl Directory {
             }
             // The one that was in force stays.
             Err(error) => {
-                error!(environment = %id, version, %error, "stored configuration not usable");
                 let in_force = snapshot.environment(id);
-                let (config_version, configuration) = in_force
-                    .map(|view| (view.config_version, Arc::clone(&view.configuration)))
-                    .unwrap_or_default();
+                let in_force = in_force.map(|view| (view.config_version, Arc::clone(&view.configuration)));
+                let (config_version, configuration) = in_force.or(earlier).unwrap_or_default();
+                error!(environment = %id, version, in_force = config_version, %error,
+                    "stored configuration not usable");
                 (config_version, configuration, Some(UnusableConfig { version, reason: error }))
             }
         };
@@ -296,9 +334,10 @@ pub(crate) fn opened(
     stored: &ConfigVersion,
     environment: EnvironmentId,
     sealer: &Sealer,
+    fee_rules: &Arc<Rules>,
 ) -> Result<Configuration, StoredConfigError> {
     match &stored.document {
-        Some(document) => Configuration::from_stored(document, environment, sealer),
-        None => Ok(Configuration::default()),
+        Some(document) => Configuration::from_stored(document, environment, sealer, fee_rules),
+        None => Ok(Configuration::empty(Arc::clone(fee_rules))),
     }
 }

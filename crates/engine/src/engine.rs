@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{Notify, Semaphore};
 use tollgate_domain::{
     Timestamp,
+    card_fee::Rules,
     event::EventKind,
     id::{EnvironmentId, EventId},
 };
@@ -131,8 +132,13 @@ impl Engine {
     ) -> Result<Self, StartError> {
         let master_key = &rekey::adopt(&*store, master_key).await?;
         let sealer = master_key.sealer("configuration");
-        let directory =
-            Arc::new(Directory::load(Arc::clone(&host), Arc::clone(&store), sealer.clone()).await?);
+        let directory = Directory::load(
+            Arc::clone(&host),
+            Arc::clone(&store),
+            sealer.clone(),
+            Arc::clone(&options.fee_rules),
+        );
+        let directory = Arc::new(directory.await?);
         let started_at = clock.now();
         audit_log::key(&*store, &master_key.digester("audit log"), started_at).await?;
         Ok(Self {
@@ -181,6 +187,11 @@ impl Engine {
     /// Where this service is reached from outside, without a slash at the end.
     pub fn public_url(&self) -> &str {
         &self.options.public_url
+    }
+
+    /// What networks and laws say about card fees.
+    pub fn fee_rules(&self) -> &Arc<Rules> {
+        &self.options.fee_rules
     }
 
     /// The clock.

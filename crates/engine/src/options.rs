@@ -1,6 +1,9 @@
 //! How a node behaves; the defaults suit production.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
+
+use tollgate_configuration::built_in_fee_rules;
+use tollgate_domain::card_fee::Rules;
 
 /// How long a request that writes may take to learn what became of a commit whose answer was lost.
 pub const DEFAULT_REQUEST_DEADLINE: Duration = Duration::from_secs(30);
@@ -14,6 +17,8 @@ pub struct Options {
     pub request_deadline: Duration,
     /// Whether providers may be configured at hosts that are not their own.
     pub allow_other_provider_hosts: bool,
+    /// What networks and laws say about card fees.
+    pub fee_rules: Arc<Rules>,
     /// The background work.
     pub resolver: ResolverOptions,
     /// Telling callers.
@@ -88,6 +93,7 @@ impl Options {
             public_url,
             request_deadline: DEFAULT_REQUEST_DEADLINE,
             allow_other_provider_hosts: false,
+            fee_rules: built_in_fee_rules(),
             resolver: ResolverOptions::default(),
             outbox: OutboxOptions::default(),
         }

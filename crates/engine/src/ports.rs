@@ -44,22 +44,24 @@ pub use payments::{
     CardPayment, CardTransaction, Changed, Entry, Inserted, NewException, PaymentChange, PaymentFilter,
     PaymentReroute, PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received,
     RefundToApprove, Resolution, SettledProviderEvent, StoredException, StoredProviderEvent,
-    TransactionFilter,
+    TransactionFilter, TransactionTotal,
 };
 pub use people::{AccessEnded, OperatorUse, PeopleStore, SubjectBound, TokenIssued, UserCreated, UserState};
 pub use proposals::{ConfigProposal, ProposalDecided, ProposalStore, Proposed};
 pub use provider::{
-    AchTransfers, Adapters, BankAccount, Call, CallError, CallLog, Capabilities, Captures, Cards, Charge,
-    Charges, Component, Confirmation, DisputeLists, DisputePage, DomainWallet, Embedded, EmbeddedCards,
-    HostedCheckout, Identified, InboundWebhook, InstantCapability, ListedDispute, OrderFault, Prepared,
-    Preparing, Refunds, RegisteredDomain, Rejection, RejectionKind, SignatureError, Subject, TransientError,
-    Try, UnreadableEvent, WebhookNotice, Webhooks,
+    AchTransfers, Adapters, BankAccount, BrowserResults, Call, CallError, CallLog, Capabilities, Captures,
+    Cards, Charge, ChargeTerms, Charges, Component, Confirmation, DisputeLists, DisputePage, DomainWallet,
+    Embedded, EmbeddedCards, HostedCheckout, Identified, InboundWebhook, InstantCapability, ListedDispute,
+    OrderFault, Prepared, Preparing, Reading, Refunds, RegisteredDomain, Rejection, RejectionKind,
+    SignatureError, SignedReport, SignedStep, Subject, TokenCard, TokenCards, TransientError, Try,
+    UnreadableEvent, WebhookNotice, Webhooks,
 };
 pub use provider_check::{
     CheckReport, CheckSubject, NewWebhook, ProviderCheck, ProviderChecks, RegisteredWebhook,
 };
 pub use reporting::{
-    Activity, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor, SearchHit,
+    Activity, ChargedPayment, PastPayment, PaymentCustomer, ReportingStore, ReturnCounts, SearchCursor,
+    SearchHit,
 };
 pub use request_log::{ErrorGroup, KeyUse, LoggedRequest, QuoteCount, RequestFilter, RequestLogStore};
 pub use sealed::{SealedKind, SealedPlace, SealedStore, SealedValue};

@@ -71,11 +71,12 @@ impl Engine {
         let name = self.environment_name(environment).await?;
         let proposed = self.proposed_configuration(proposal).await?;
         let current = self.store.config(environment).await?.ok_or(ConfigureError::Missing)?;
+        let today = self.clock.now().utc_date();
         self.with_opened(environment, current, move |current, _| {
             let replaced = proposed.providers.replaced_secrets(&current.configuration.providers);
             let replaced = replaced.iter().map(String::as_str);
             let changes = diff(&current.configuration.to_public(), &proposed.to_public(), replaced);
-            let warnings = proposed.warnings(&name);
+            let warnings = proposed.warnings(&name, today);
             Ok(Some(ProposedChange { version: current.version, configuration: proposed, changes, warnings }))
         })
         .await

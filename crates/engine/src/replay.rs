@@ -4,13 +4,14 @@ use std::collections::BTreeMap;
 
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
-    Channel, Currency, Minor, ServiceReference, Timestamp, fee::FeeSnapshot, id::EnvironmentId,
+    Channel, Currency, Minor, ServiceReference, Timestamp, card_fee::PaymentFacts, fee::FeeSnapshot,
+    id::EnvironmentId,
 };
 
 use crate::{
     engine::Engine,
     metadata_text::metadata_pairs,
-    ports::{PastPayment, StoreError},
+    ports::{Clock, PastPayment, StoreError},
     quote::{QuoteRequest, quote_payment},
 };
 
@@ -82,15 +83,15 @@ impl Engine {
         payments: u32,
     ) -> Result<Replay, StoreError> {
         let past = self.store.past_payments(environment, None, payments.min(MAX_REPLAYED)).await?;
-        Ok(replay(&past, proposed))
+        Ok(replay(&past, proposed, self.clock()))
     }
 }
 
 /// Decides every payment again and compares.
-fn replay(past: &[PastPayment], proposed: &Configuration) -> Replay {
+fn replay(past: &[PastPayment], proposed: &Configuration, clock: &dyn Clock) -> Replay {
     let mut replaying = Replaying::default();
     for payment in past {
-        replaying.take(payment, proposed);
+        replaying.take(payment, proposed, clock);
     }
     replaying.conclude(past.last().map(|payment| payment.at))
 }
@@ -107,7 +108,7 @@ struct Replaying {
 }
 
 impl Replaying {
-    fn take(&mut self, payment: &PastPayment, proposed: &Configuration) {
+    fn take(&mut self, payment: &PastPayment, proposed: &Configuration, clock: &dyn Clock) {
         let Some(metadata) = metadata_pairs(&payment.metadata) else { return };
         self.replay.examined = self.replay.examined.saturating_add(1);
         let request = QuoteRequest {
@@ -116,9 +117,10 @@ impl Replaying {
             method: payment.reference.method(),
             flow: payment.flow,
             metadata,
+            card_fee: PaymentFacts::default(),
         };
         let before = (payment.provider.clone(), payment.channel, payment.fee.fee);
-        let quoted = quote_payment(proposed, &request, &payment.reference.to_bytes()).ok();
+        let quoted = quote_payment(proposed, clock, &request, &payment.reference.to_bytes()).ok();
         let after = quoted.map(|quote| {
             self.add_up(payment, &quote.fee);
             (quote.route.target.provider.to_string(), quote.route.target.channel, quote.fee.fee)

@@ -6,6 +6,7 @@ use tokio::time::Instant;
 use tollgate_configuration::{ForcedCircuit, Provider};
 use tollgate_domain::{
     Minor,
+    card_fee::PaymentFacts,
     fee::FeeSnapshot,
     routing::{RouteAttempt, RouteOutcome, RouteProgress, Target},
 };
@@ -13,7 +14,7 @@ use tollgate_domain::{
 use crate::{
     circuits::{CircuitStatus, FORCED_OPEN},
     engine::Engine,
-    ports::{CallError, RejectionKind},
+    ports::{CallError, Clock, RejectionKind},
     quote::{Quote, QuoteExplanation, QuoteRequest, price},
     snapshot::EnvironmentView,
 };
@@ -51,14 +52,17 @@ impl FallbackRules {
 }
 
 /// What a route has to offer at its beginning: what is left after its first target.
-pub(crate) fn beginning(quoted: &Quote<'_>) -> RouteProgress {
-    RouteProgress { next: quoted.route.destination.fallbacks().to_vec(), ..RouteProgress::default() }
+pub(crate) fn beginning(quoted: &Quote<'_>, facts: PaymentFacts) -> RouteProgress {
+    let PaymentFacts { payer, recurring, .. } = facts;
+    let next = quoted.route.destination.fallbacks().to_vec();
+    RouteProgress { next, payer, recurring, ..RouteProgress::default() }
 }
 
 /// Goes on to the next target that was not tried and does not cost too much, and prices it. Those that are passed over are noted.
 pub(crate) fn next_target(
     route: &mut RouteProgress,
     view: &EnvironmentView,
+    clock: &dyn Clock,
     request: &QuoteRequest,
     rules: FallbackRules,
 ) -> Option<(Target, FeeSnapshot)> {
@@ -67,7 +71,7 @@ pub(crate) fn next_target(
         if route.has_tried(&target.provider) {
             continue;
         }
-        let fee = price(&view.configuration, request, &target);
+        let fee = price(&view.configuration, clock, request, &target).fee;
         if rules.most.is_none_or(|most| fee.total_debit <= most) {
             return Some((target, fee));
         }
@@ -95,10 +99,10 @@ impl Engine {
         explained: &'a QuoteExplanation,
     ) -> impl Iterator<Item = ExplainedFallback<'a>> {
         let quoted = explained.quote().ok();
-        let fallbacks = quoted.map(|quoted| (quoted, FallbackRules::of(view, &quoted)));
-        fallbacks.into_iter().flat_map(move |(quoted, rules)| {
-            quoted.route.destination.fallbacks().iter().map(move |target| {
-                let fee = price(&view.configuration, request, target);
+        let fallbacks = quoted.map(|quoted| (quoted.route, FallbackRules::of(view, &quoted)));
+        fallbacks.into_iter().flat_map(move |(route, rules)| {
+            route.destination.fallbacks().iter().map(move |target| {
+                let fee = price(&view.configuration, self.clock(), request, target).fee;
                 let provider = view.configuration.providers.get(&target.provider);
                 let missing = provider.map(Provider::missing_to_pay).unwrap_or_default();
                 let skipped = if rules.most.is_some_and(|most| fee.total_debit > most) {

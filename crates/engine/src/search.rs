@@ -1,6 +1,8 @@
 //! Searching payments, and totals by hour.
 
+mod customer;
 mod query_text;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +11,7 @@ use tollgate_domain::{
     card::{CardOrder, Preparation},
     id::{EnvironmentId, EventId, PaymentId, RefundId, RequestId},
     search::value_prefix,
-    transaction::{Status, Transaction},
+    transaction::{Status, Transaction, TransactionState},
 };
 
 use tracing::warn;
@@ -22,6 +24,8 @@ use crate::{
         PaymentFilter, RequestFilter, SearchCursor, SearchHit, StoreError, TransactionFilter,
     },
 };
+pub use customer::CustomerPayment;
+use words::Words;
 
 /// Payments that are looked at for one slice of a search, whether they pass its filters or not.
 const MAX_CHECKED: usize = 1_000;
@@ -32,6 +36,8 @@ const READ_AT_ONCE: u32 = 100;
 const MAX_NAMED: u32 = 50;
 /// Terms that are looked up because they begin with what was typed.
 const MAX_BEGUN: u32 = 20;
+/// Look-ups in the index for one slice of a search for several words.
+const MAX_STEPS: usize = 1_000;
 /// Events about one payment, and deliveries of one event, that are shown.
 const MAX_EVENTS: u32 = 100;
 
@@ -39,8 +45,9 @@ const MAX_EVENTS: u32 = 100;
 #[derive(Debug, Clone, Default)]
 pub struct PaymentSearch {
     /// A reference, an amount (`1044.44 USD`), a name or address of the customer, a word of the description, `key=value` or a
-    /// value of the metadata, the last four digits of a bank account, or the ID of a request, an event, a refund, a dispute
-    /// or of something at the provider; also the beginning of a reference, a name, an address or a value.
+    /// value of the metadata, the last four digits of a card or a bank account, a card's network, funding or country, or the ID of a request,
+    /// an event, a refund, a dispute or of something at the provider; also the beginning of a reference, a name, an address or a value. Of several words all
+    /// must be found, those in quotation marks next to each other.
     pub text: String,
     /// Its transaction in this status.
     pub status: Option<Status>,
@@ -50,6 +57,10 @@ pub struct PaymentSearch {
     pub method: Option<PaymentMethod>,
     /// Through this provider.
     pub provider: Option<String>,
+    /// Paid, and refunded in part.
+    pub is_partly_refunded: bool,
+    /// With a dispute, whatever became of it.
+    pub is_disputed: bool,
     /// Recorded at this moment or later.
     pub created_from: Option<Timestamp>,
     /// Recorded before this moment.
@@ -73,6 +84,14 @@ impl FoundPayment {
             Self::Preparation(payment) => ServiceReference::Card(payment.order.id),
         }
     }
+
+    /// Its description and its metadata.
+    fn texts(&self) -> (Option<&str>, &str) {
+        match self {
+            Self::Transaction(it) => (it.description.as_deref(), &it.metadata),
+            Self::Preparation(it) => (it.order.description.as_deref(), &it.order.metadata),
+        }
+    }
 }
 
 impl From<&PaymentSearch> for TransactionFilter {
@@ -82,10 +101,28 @@ impl From<&PaymentSearch> for TransactionFilter {
             status: search.status,
             method: search.method,
             provider: search.provider.clone(),
+            is_partly_refunded: search.is_partly_refunded,
+            is_disputed: search.is_disputed,
             created_from: search.created_from,
             created_before: search.created_before,
         }
     }
+}
+
+/// Where a search goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    /// Nothing is left.
+    None,
+    /// Below this place.
+    After(SearchCursor),
+    /// Below this place, which took so long to get to that the caller is better asked again.
+    Unfinished(SearchCursor),
+}
+
+/// The place that includes this one among those before it.
+fn just_above(place: SearchCursor) -> SearchCursor {
+    u128::from_be_bytes(place).saturating_add(1).to_be_bytes()
 }
 
 /// Whether a text can be a provider's name for something: one word with a digit in it.
@@ -109,10 +146,18 @@ impl PaymentSearch {
                 (None, Some(preparation), PaymentMethod::WebCard, provider, at, order.currency)
             }
         };
+        let state = match found {
+            FoundPayment::Transaction(it) => Some(&it.state),
+            FoundPayment::Preparation(_) => None,
+        };
+        let is_partly_refunded = state.is_some_and(TransactionState::is_partly_refunded);
+        let is_disputed = state.is_some_and(|state| state.dispute.is_some());
         self.status.is_none_or(|wanted| status == Some(wanted))
             && self.preparation.is_none_or(|wanted| preparation == Some(wanted))
             && self.method.is_none_or(|wanted| method == wanted)
             && self.provider.as_ref().is_none_or(|wanted| provider == wanted)
+            && (!self.is_partly_refunded || is_partly_refunded)
+            && (!self.is_disputed || is_disputed)
             && self.created_from.is_none_or(|from| at >= from)
             && self.created_before.is_none_or(|before| at < before)
             && query_text::currency(&self.text).is_none_or(|wanted| currency == wanted)
@@ -141,19 +186,20 @@ impl Engine {
             payments.retain(|found| search.wants(found));
             return Ok((payments, None));
         }
-        let terms = self.terms_meant(environment, &search.text).await?;
-        if terms.is_empty() {
+        let words = Words::of(&search.text);
+        let groups = self.groups_meant(environment, search, &words).await?;
+        if groups.is_empty() {
             return self.transfers_begun(environment, search).await;
         }
-        let (mut payments, mut before, mut looked_at) = (Vec::new(), before, 0_usize);
+        let (mut payments, mut before, mut checked) = (Vec::new(), before, 0_usize);
         loop {
-            let slice = self.find_any(environment, &terms, before, limit).await?;
-            let is_last = slice.len() < limit;
-            for found in slice {
-                before = Some(found.place);
-                looked_at = looked_at.saturating_add(1);
-                if let Some(payment) = self.found_payment(environment, found.reference).await?
+            let (slice, next) = self.find_all(environment, &groups, before, limit).await?;
+            for hit in slice {
+                before = Some(hit.place);
+                checked = checked.saturating_add(1);
+                if let Some(payment) = self.found_payment(environment, hit.reference).await?
                     && search.wants(&payment)
+                    && self.has_rest(environment, &payment, &words).await?
                 {
                     payments.push(payment);
                     if payments.len() >= limit {
@@ -161,11 +207,11 @@ impl Engine {
                     }
                 }
             }
-            if is_last {
-                return Ok((payments, None));
-            }
-            if looked_at >= MAX_CHECKED {
-                return Ok((payments, before));
+            match next {
+                Next::None => return Ok((payments, None)),
+                Next::After(place) if checked >= MAX_CHECKED => return Ok((payments, Some(place))),
+                Next::Unfinished(place) => return Ok((payments, Some(place))),
+                Next::After(place) => before = Some(place),
             }
         }
     }
@@ -214,20 +260,56 @@ impl Engine {
         Ok(named)
     }
 
-    /// The terms of the index that are meant: exactly this text, or else those that begin with it.
+    /// The terms of the index that are meant, of every group one: the groups of all words, or else those of the text as a
+    /// whole. Empty where nothing in the index fits.
+    async fn groups_meant(
+        &self,
+        environment: EnvironmentId,
+        search: &PaymentSearch,
+        words: &Words,
+    ) -> Result<Vec<Vec<String>>, StoreError> {
+        if words.are_several() && query_text::currency(&search.text).is_none() {
+            let mut groups = Vec::new();
+            for word in words.indexed() {
+                groups.push(self.terms_meant(environment, word).await?);
+            }
+            let can_fit = !groups.is_empty() && groups.iter().all(|terms| !terms.is_empty());
+            if can_fit && !self.find_all(environment, &groups, None, 1).await?.0.is_empty() {
+                return Ok(groups);
+            }
+        }
+        let terms = self.terms_meant(environment, &search.text).await?;
+        let fits = !self.find_any(environment, &terms, None, 1).await?.is_empty();
+        Ok(if fits { vec![terms] } else { Vec::new() })
+    }
+
+    /// The terms that a text may be, and those that begin with it.
     async fn terms_meant(&self, environment: EnvironmentId, text: &str) -> Result<Vec<String>, StoreError> {
         let mut terms = query_text::terms(text);
-        if let Some(value) = value_prefix(text) {
-            terms.extend(self.store.search_terms(environment, &value, MAX_BEGUN).await?);
+        let begun = value_prefix(text).into_iter().chain(query_text::prefixes(text));
+        for prefix in begun {
+            terms.extend(self.store.search_terms(environment, &prefix, MAX_BEGUN).await?);
         }
-        if !self.find_any(environment, &terms, None, 1).await?.is_empty() {
-            return Ok(terms);
+        let mut kept = BTreeSet::new();
+        terms.retain(|term| kept.insert(term.clone()));
+        Ok(terms)
+    }
+
+    /// True if the payment has those of the words that the index cannot answer for.
+    async fn has_rest(
+        &self,
+        environment: EnvironmentId,
+        payment: &FoundPayment,
+        words: &Words,
+    ) -> Result<bool, StoreError> {
+        if words.has_all_indexed() {
+            return Ok(true);
         }
-        let mut begun = Vec::new();
-        for prefix in query_text::prefixes(text) {
-            begun.extend(self.store.search_terms(environment, &prefix, MAX_BEGUN).await?);
-        }
-        Ok(begun)
+        let customers = self.customers_of(environment, &[payment.reference()]).await?;
+        let names = customers.iter().flat_map(|it| [&it.name, &it.email, &it.external_id]);
+        let (description, metadata) = payment.texts();
+        let texts = names.flatten().map(String::as_str).chain(description).chain([metadata]);
+        Ok(words.rest_is_in(texts))
     }
 
     /// The transfers whose names at the provider begin like the text.
@@ -343,6 +425,44 @@ impl Engine {
             }
         }
         Ok(all.into_values().rev().take(limit).collect())
+    }
+
+    /// The payments that have a term of every group, newest first, and where to go on.
+    async fn find_all(
+        &self,
+        environment: EnvironmentId,
+        groups: &[Vec<String>],
+        before: Option<SearchCursor>,
+        limit: usize,
+    ) -> Result<(Vec<SearchHit>, Next), StoreError> {
+        if let [terms] = groups {
+            let hits = self.find_any(environment, terms, before, limit).await?;
+            let next =
+                hits.last().filter(|_| hits.len() >= limit).map_or(Next::None, |hit| Next::After(hit.place));
+            return Ok((hits, next));
+        }
+        let (mut hits, mut place, mut steps) = (Vec::new(), before, 0_usize);
+        // Each group in turn names its newest payment from the last one's downward, until all have named the same.
+        let (mut agreed, mut candidate) = (0, None::<SearchHit>);
+        for terms in groups.iter().cycle() {
+            let Some(hit) = self.find_any(environment, terms, place, 1).await?.pop() else { break };
+            let is_same = candidate.is_some_and(|candidate| candidate.place == hit.place);
+            agreed = if is_same { agreed + 1 } else { 1 };
+            candidate = Some(hit);
+            place = Some(just_above(hit.place));
+            if agreed == groups.len() {
+                hits.push(hit);
+                if hits.len() >= limit {
+                    return Ok((hits, Next::After(hit.place)));
+                }
+                (agreed, candidate, place) = (0, None, Some(hit.place));
+            }
+            steps += 1;
+            if let Some(place) = place.filter(|_| steps >= MAX_STEPS) {
+                return Ok((hits, Next::Unfinished(place)));
+            }
+        }
+        Ok((hits, Next::None))
     }
 
     async fn found_payment(

@@ -7,6 +7,8 @@ use std::{collections::HashMap, sync::Arc};
 use tollgate_configuration::Configuration;
 use tollgate_domain::{
     Timestamp,
+    card::CardOrder,
+    card_fee::{FeeDecision, PaymentFacts},
     id::{EnvironmentId, KeyId, TokenId, UserId},
     key_scope::KeyScope,
     people::User,
@@ -16,7 +18,7 @@ use tollgate_vault::Digest;
 
 use crate::{
     key_meters::KeyMeters,
-    ports::{DirectoryVersion, UserState},
+    ports::{Clock, DirectoryVersion, UserState},
 };
 pub use people::LiveToken;
 use people::People;
@@ -35,6 +37,21 @@ pub struct EnvironmentView {
 }
 
 impl EnvironmentView {
+    /// How much of a payment's card fee may be asked for with this card and payer, and why; `None` where the fee has no kind. The
+    /// layers are those that the payment was prepared with.
+    pub fn card_fee_decision(
+        &self,
+        order: &CardOrder,
+        facts: PaymentFacts,
+        clock: &dyn Clock,
+    ) -> Option<FeeDecision> {
+        let fees = &self.configuration.fees;
+        let (_, kind) = fees.entry_with_kind(&order.provider, order.channel, order.currency);
+        let configured = order.fee.entry().assess(order.fee.principal);
+        let (today, provider) = (clock.now().utc_date(), &order.provider);
+        Some(self.configuration.decide_card_fee(kind?, provider, &configured, order.flow, facts, today))
+    }
+
     /// The configuration in force, for people.
     pub fn config_in_force(&self) -> String {
         match self.config_version {

@@ -5,6 +5,7 @@ use tollgate_domain::{
     Timestamp,
     approval::Approval,
     card::Discrepancy,
+    card_fee::CardDecision,
     hold::HoldAction,
     id::{EntryId, ExceptionId},
     refund::Refund,
@@ -73,6 +74,28 @@ pub(crate) fn route(attempts: &[RouteAttempt], at: Timestamp) -> impl Iterator<I
     })
 }
 
+/// What was decided about the fee for a card, and why.
+pub(crate) fn card_fee(decided: &CardDecision) -> Value {
+    let decision = &decided.decision;
+    let reasons = decision.reasons.iter().map(|reason| reason.code.as_str());
+    let card = decided.instrument.card().map(|card| {
+        json!({
+            "brand": card.brand.as_str(),
+            "funding": card.funding.as_str(),
+            "country": card.country.map(|country| country.to_string()),
+        })
+    });
+    json!({
+        "kind": decision.kind.as_str(),
+        "card": card,
+        "payer": decided.payer.map(|payer| payer.to_string()),
+        "feeMinor": decided.amounts.fee.to_string(),
+        "totalDebitMinor": decided.amounts.total_debit.to_string(),
+        "reasons": reasons.collect::<Vec<_>>(),
+        "rulesVersion": &*decision.rules_version,
+    })
+}
+
 /// What was asked of a provider; a call is told at the moment of its first try.
 pub(crate) fn calls(logs: &[CallLog], provider: &str, now: Timestamp) -> Vec<Line> {
     let line = |log: &CallLog| {
@@ -118,6 +141,7 @@ pub(crate) fn moves(
             "status": dispute.status,
             "reason": dispute.reason,
             "amountMinor": dispute.amount.map(|amount| amount.to_string()),
+            "currency": dispute.currency,
             "withdrawnMinor": dispute.withdrawn.map(|amount| amount.to_string()),
         });
         lines.push(("dispute", detail));

@@ -33,7 +33,7 @@ type BoxFuture<T, E> = Pin<Box<dyn Future<Output = Result<T, E>> + Send>>;
 /// Where connections may go, for a client whose addresses are configured by somebody else.
 #[derive(Debug, Clone)]
 pub struct Destinations {
-    /// The only hosts that are connected to, over https alone.
+    /// The only hosts that are connected to, over https alone. A star at the beginning stands for a part of a name without dots.
     pub hosts: Vec<&'static str>,
     /// Whether an address that a host's name leads to may be connected to.
     pub is_allowed: fn(IpAddr) -> bool,
@@ -42,7 +42,14 @@ pub struct Destinations {
 impl Destinations {
     fn allow(&self, address: &Uri) -> bool {
         let host = address.host().unwrap_or_default();
-        address.scheme_str() == Some("https") && self.hosts.iter().any(|own| own.eq_ignore_ascii_case(host))
+        let is_it = |own: &&str| match own.strip_prefix('*') {
+            Some(end) => {
+                let host = host.to_ascii_lowercase();
+                host.strip_suffix(end).is_some_and(|start| !start.is_empty() && !start.contains('.'))
+            }
+            None => own.eq_ignore_ascii_case(host),
+        };
+        address.scheme_str() == Some("https") && self.hosts.iter().any(is_it)
     }
 }
 
@@ -132,13 +139,18 @@ mod tests {
 
     #[test]
     fn only_named_hosts_are_called_and_only_over_tls() {
-        let only = Destinations { hosts: vec!["api.example.com"], is_allowed: |_| true };
+        let hosts = vec!["api.example.com", "*-live.example.net"];
+        let only = Destinations { hosts, is_allowed: |_| true };
         for (address, expected) in [
             ("https://api.example.com/v1", true),
             ("https://API.example.com:443/v1", true),
             ("http://api.example.com/v1", false),
             ("https://api.example.com.evil.example/v1", false),
             ("https://evil.example/api.example.com", false),
+            ("https://0123-Shop-live.example.net/v1", true),
+            ("https://-live.example.net/", false),
+            ("https://evil.example.org.a-live.example.net/", false),
+            ("https://a-live.example.net.evil.example/", false),
             ("https://169.254.169.254/", false),
         ] {
             assert_eq!(only.allow(&address.parse().unwrap()), expected, "{address}");

@@ -30,6 +30,7 @@ pub(crate) enum Code {
     InvalidCard,
     BankDeclined,
     PaymentExpired,
+    CustomerCanceled,
     ProviderRefused,
     ProviderCredentials,
     ProviderPermission,
@@ -81,6 +82,7 @@ impl Code {
             Self::InvalidCard => ("invalid_card", "The card details are invalid."),
             Self::BankDeclined => ("bank_declined", "The customer's bank declined the payment."),
             Self::PaymentExpired => ("payment_expired", "The customer did not pay in time."),
+            Self::CustomerCanceled => ("customer_canceled", "The customer canceled the payment."),
             Self::ProviderRefused => ("provider_refused", "The provider rejected the request."),
             Self::ProviderCredentials => {
                 ("provider_credentials", "The provider rejected the configured credentials.")
@@ -142,12 +144,17 @@ pub(crate) fn declined(code: Code) -> CallError {
 
 /// The request itself was refused, for a reason worth repeating.
 pub(crate) fn invalid(code: Code, reason: Option<&str>) -> CallError {
+    refused_because(RejectionKind::Invalid, code, reason)
+}
+
+/// The same of another kind.
+pub(crate) fn refused_because(kind: RejectionKind, code: Code, reason: Option<&str>) -> CallError {
     let mut failure = code.failure();
     if let Some(reason) = reason.map(quote).filter(|reason| !reason.is_empty()) {
         let api = if reason.ends_with(['.', '!', '?']) { "" } else { "." };
         failure.message = format!("{} It says: {reason}{api}", failure.message);
     }
-    CallError::Rejected(Rejection { kind: RejectionKind::Invalid, failure, lacks: None })
+    CallError::Rejected(Rejection { kind, failure, lacks: None })
 }
 
 /// Something this provider or this configuration cannot do; the provider was not asked.

@@ -142,8 +142,8 @@ impl Webhooks for Increase {
         webhook::verify(provider.credential("webhookSecret"), inbound, now)
     }
 
-    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-        webhook::translate(body)
+    fn translate(&self, body: &[u8]) -> Vec<Result<WebhookNotice, UnreadableEvent>> {
+        vec![webhook::translate(body)]
     }
 }
 

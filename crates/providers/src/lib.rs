@@ -7,6 +7,7 @@
 //!
 //! Nothing here stores anything, and nothing here decides what a payment's status becomes.
 
+mod adyen;
 mod amount;
 mod ascii;
 mod check;
@@ -15,6 +16,7 @@ mod increase;
 mod mask;
 mod metadata;
 mod modern_treasury;
+mod payment_card;
 mod retry;
 mod settings;
 mod signature;
@@ -30,7 +32,9 @@ use tollgate_domain::public_address::is_public;
 use tollgate_engine::ports::{Adapters, Capabilities};
 use tollgate_http::{Destinations, HttpClient};
 
-use crate::{increase::Increase, modern_treasury::ModernTreasury, square::Square, stripe::Stripe};
+use crate::{
+    adyen::Adyen, increase::Increase, modern_treasury::ModernTreasury, square::Square, stripe::Stripe,
+};
 
 pub use settings::ProviderSettings;
 
@@ -47,6 +51,7 @@ pub struct SetupError(#[from] rustls::Error);
 pub struct Providers {
     stripe: Stripe,
     square: Square,
+    adyen: Adyen,
     increase: Increase,
     modern_treasury: ModernTreasury,
 }
@@ -63,8 +68,9 @@ impl Providers {
         let settings = Arc::new(settings);
         let stripe = Stripe::new(Arc::clone(&http), Arc::clone(&settings));
         let square = Square::new(Arc::clone(&http), Arc::clone(&settings));
+        let adyen = Adyen::new(Arc::clone(&http), Arc::clone(&settings));
         let increase = Increase::new(Arc::clone(&http), Arc::clone(&settings));
-        Ok(Self { stripe, square, increase, modern_treasury: ModernTreasury::new(http, settings) })
+        Ok(Self { stripe, square, adyen, increase, modern_treasury: ModernTreasury::new(http, settings) })
     }
 }
 
@@ -73,6 +79,7 @@ impl Adapters for Providers {
         match adapter {
             Adapter::Stripe => Capabilities::of_cards(&self.stripe),
             Adapter::Square => Capabilities::of_cards(&self.square),
+            Adapter::Adyen => Capabilities::of_cards(&self.adyen),
             Adapter::Increase => Capabilities::of_transfers(&self.increase),
             Adapter::ModernTreasury => Capabilities::of_transfers(&self.modern_treasury),
         }

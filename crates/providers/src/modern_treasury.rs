@@ -138,8 +138,8 @@ impl Webhooks for ModernTreasury {
         webhook::verify(provider.credential("webhookKey"), inbound)
     }
 
-    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-        webhook::translate(body)
+    fn translate(&self, body: &[u8]) -> Vec<Result<WebhookNotice, UnreadableEvent>> {
+        vec![webhook::translate(body)]
     }
 }
 

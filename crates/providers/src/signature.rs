@@ -1,5 +1,6 @@
 //! Webhook signatures: an HMAC over raw bytes, compared in constant time.
 
+use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 use subtle::{Choice, ConstantTimeEq as _};
@@ -11,6 +12,13 @@ pub(crate) fn header<'a>(headers: &'a [(String, String)], name: &str) -> Option<
         (Some((_, value)), None) => Some(value),
         _ => None,
     }
+}
+
+/// Whether a request comes with basic authentication of this user and password.
+pub(crate) fn is_from(headers: &[(String, String)], user: &str, password: &str) -> bool {
+    let expected = BASE64.encode(format!("{user}:{password}").as_bytes());
+    let given = header(headers, "authorization").and_then(|value| value.strip_prefix("Basic "));
+    given.is_some_and(|given| given.as_bytes().ct_eq(expected.as_bytes()).into())
 }
 
 /// Whether one of the given signatures is the HMAC-SHA256 of the parts one after the other. How long it takes does not

@@ -29,13 +29,13 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport},
     hold::HoldAction,
     refund::{Refund, RefundReport},
-    transaction::DisputeReport,
+    transaction::Dispute,
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Charge, Charges, CheckReport, CheckSubject, Component, DisputeLists,
     DisputePage, Embedded, HostedCheckout, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing,
-    ProviderChecks, Refunds, RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent,
-    WebhookNotice, Webhooks,
+    ProviderChecks, Reading, Refunds, RegisteredWebhook, RejectionKind, SignatureError, Subject,
+    UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 
@@ -132,12 +132,7 @@ impl Cards for Square {
         })
     }
 
-    async fn read(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        subject: Subject<'_>,
-    ) -> Call<ProviderReport> {
+    async fn read(&self, provider: &Provider, order: &CardOrder, subject: Subject<'_>) -> Call<Reading> {
         let mut calls = self.calls(provider);
         let api = self.api(provider);
         let outcome = match (subject, order.flow) {
@@ -145,7 +140,7 @@ impl Cards for Square {
             (Subject::Payment(id), Flow::HostedCheckout) => link::read_payment(&mut calls, api, id).await,
             (Subject::Payment(id), Flow::PaymentComponent) => read_payment(&mut calls, api, id).await,
         };
-        calls.finish(outcome)
+        calls.finish(outcome).read()
     }
 
     async fn read_by_name(
@@ -168,12 +163,7 @@ impl Cards for Square {
         calls.finish(outcome.map(|location| location.is_some()))
     }
 
-    async fn dispute(
-        &self,
-        provider: &Provider,
-        _: &str,
-        known: Option<&str>,
-    ) -> Call<Option<DisputeReport>> {
+    async fn dispute(&self, provider: &Provider, _: &str, known: Option<&str>) -> Call<Option<Dispute>> {
         let mut calls = self.calls(provider);
         let outcome = match known {
             Some(id) => dispute::read(&mut calls, self.api(provider), id).await.map(Some),
@@ -183,10 +173,10 @@ impl Cards for Square {
         calls.finish(outcome)
     }
 
-    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Reading> {
         let mut calls = self.calls(provider);
         let outcome = link::withdraw(&mut calls, self.api(provider), object).await;
-        calls.finish(outcome)
+        calls.finish(outcome).read()
     }
 }
 
@@ -239,10 +229,10 @@ impl Captures for Square {
         order: &CardOrder,
         payment: &str,
         action: &HoldAction,
-    ) -> Call<ProviderReport> {
+    ) -> Call<Reading> {
         let mut calls = self.calls(provider);
         let outcome = hold::act(&mut calls, self.api(provider), order, payment, action).await;
-        calls.finish(outcome)
+        calls.finish(outcome).read()
     }
 }
 
@@ -298,8 +288,8 @@ impl Webhooks for Square {
         webhook::verify(provider.credential("webhookSignatureKey"), inbound)
     }
 
-    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-        webhook::translate(body)
+    fn translate(&self, body: &[u8]) -> Vec<Result<WebhookNotice, UnreadableEvent>> {
+        vec![webhook::translate(body)]
     }
 
     /// Webhooks tell of all of a seller's sales, those at the counter included.
@@ -322,7 +312,13 @@ async fn prepare(
     if checkout_url.is_none() {
         return Err(unknown("the response has no checkout URL"));
     }
-    Ok(Prepared { object: link.id, also: vec![link.order_id], checkout_url, client_secret: None })
+    Ok(Prepared {
+        object: link.id,
+        also: vec![link.order_id],
+        checkout_url,
+        client_secret: None,
+        methods: Vec::new(),
+    })
 }
 
 async fn pay(

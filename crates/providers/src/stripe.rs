@@ -12,6 +12,7 @@ mod refund;
 mod rejection;
 mod request;
 mod status;
+mod token;
 mod types;
 mod webhook;
 mod withdraw;
@@ -25,13 +26,13 @@ use tollgate_domain::{
     card::{CardOrder, ProviderReport},
     hold::HoldAction,
     refund::{Refund, RefundReport},
-    transaction::{Dispute, DisputeReport},
+    transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Call, CallError, Captures, Cards, CheckReport, CheckSubject, Component, Embedded, EmbeddedCards,
+    Call, CallError, Captures, Cards, Charge, CheckReport, CheckSubject, Component, Embedded, EmbeddedCards,
     HostedCheckout, Identified, InboundWebhook, NewWebhook, OrderFault, Prepared, Preparing, ProviderChecks,
-    Refunds, RegisteredDomain, RegisteredWebhook, RejectionKind, SignatureError, Subject, UnreadableEvent,
-    WebhookNotice, Webhooks,
+    Reading, Refunds, RegisteredDomain, RegisteredWebhook, RejectionKind, SignatureError, Subject, TokenCard,
+    TokenCards, UnreadableEvent, WebhookNotice, Webhooks,
 };
 use tollgate_http::HttpClient;
 use tollgate_vault::Secret;
@@ -93,11 +94,11 @@ impl Cards for Stripe {
         self.calls(provider).finish(request::check(order, &provider.options))
     }
 
-    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Reading> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
         let mut calls = self.calls(provider);
         let outcome = read(&mut calls, self.api(provider), id).await;
-        calls.finish(outcome)
+        calls.finish(outcome).read()
     }
 
     async fn can_access_account(&self, provider: &Provider, account: Option<&str>) -> Call<bool> {
@@ -112,16 +113,16 @@ impl Cards for Stripe {
         provider: &Provider,
         payment: &str,
         known: Option<&str>,
-    ) -> Call<Option<DisputeReport>> {
+    ) -> Call<Option<Dispute>> {
         let mut calls = self.calls(provider);
         let outcome = dispute(&mut calls, self.api(provider), payment, known).await;
         calls.finish(outcome)
     }
 
-    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport> {
+    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Reading> {
         let mut calls = self.calls(provider);
         let outcome = withdraw::withdraw(&mut calls, self.api(provider), order, object).await;
-        calls.finish(outcome)
+        calls.finish(outcome).read()
     }
 
     async fn identify(&self, provider: &Provider, object: &str) -> Call<Option<Identified>> {
@@ -160,20 +161,45 @@ impl HostedCheckout for Stripe {
 
 #[async_trait]
 impl EmbeddedCards for Stripe {
-    async fn reopen(&self, provider: &Provider, object: &str) -> Call<Prepared> {
+    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
         let mut calls = self.calls(provider);
         let outcome = reopen(&mut calls, self.api(provider), object).await;
         calls.finish(outcome)
     }
 
-    fn component(&self, provider: &Provider, prepared: &Prepared) -> Option<Component> {
+    fn component(&self, provider: &Provider, _: &CardOrder, prepared: &Prepared) -> Option<Component> {
         Some(Component::PaymentElement {
             publishable_key: provider.credential("publishableKey")?.to_owned(),
             client_secret: prepared.client_secret.clone()?,
             payment_intent_id: prepared.object.clone(),
             account: provider.options.account.clone(),
             script_url: provider.script_url()?,
+            token_methods: self.tokens(provider).map(|_| prepared.methods.clone()),
         })
+    }
+
+    fn tokens(&self, provider: &Provider) -> Option<&dyn TokenCards> {
+        token::is_offered(self.api(provider).version).then_some(self)
+    }
+}
+
+#[async_trait]
+impl TokenCards for Stripe {
+    async fn read_token(&self, provider: &Provider, token: &Secret) -> Call<TokenCard> {
+        let mut calls = self.calls(provider);
+        let outcome = token::look_at(&mut calls, self.api(provider), token).await;
+        calls.finish(outcome)
+    }
+
+    async fn charge_token(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        charge: &Charge,
+    ) -> Call<ProviderReport> {
+        let mut calls = self.calls(provider);
+        let outcome = token::charge(&mut calls, self.api(provider), order, charge).await;
+        calls.finish(outcome)
     }
 }
 
@@ -185,10 +211,10 @@ impl Captures for Stripe {
         order: &CardOrder,
         payment: &str,
         action: &HoldAction,
-    ) -> Call<ProviderReport> {
+    ) -> Call<Reading> {
         let mut calls = self.calls(provider);
         let outcome = hold::act(&mut calls, self.api(provider), order, payment, action).await;
-        calls.finish(outcome)
+        calls.finish(outcome).read()
     }
 }
 
@@ -242,8 +268,8 @@ impl Webhooks for Stripe {
         webhook::verify(provider.credential("webhookSecret"), inbound, now)
     }
 
-    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-        webhook::translate(body)
+    fn translate(&self, body: &[u8]) -> Vec<Result<WebhookNotice, UnreadableEvent>> {
+        vec![webhook::translate(body)]
     }
 }
 
@@ -261,7 +287,9 @@ async fn prepare(
             let made: types::NewIntent =
                 api.create(calls, "payment_intents.create", "payment_intents", form, order).await?;
             let client_secret = Some(Secret::new(made.client_secret));
-            let prepared = Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret };
+            let methods = made.payment_method_types.clone().unwrap_or_default();
+            let (object, also) = (made.id, Vec::new());
+            let prepared = Prepared { object, also, checkout_url: None, client_secret, methods };
             (prepared, made.payment_method_types)
         }
         Flow::HostedCheckout => {
@@ -269,7 +297,8 @@ async fn prepare(
             let made: types::NewSession =
                 api.create(calls, "checkout.sessions.create", "checkout/sessions", form, order).await?;
             let checkout_url = Some(made.url);
-            let prepared = Prepared { object: made.id, also: Vec::new(), checkout_url, client_secret: None };
+            let (object, also, methods) = (made.id, Vec::new(), Vec::new());
+            let prepared = Prepared { object, also, checkout_url, client_secret: None, methods };
             (prepared, made.payment_method_types)
         }
     };
@@ -292,7 +321,8 @@ async fn reopen(
     let call = api.get("payment_intents.retrieve", &path, form::Form::new())?;
     let made = calls.run(&call, interpret::<types::NewIntent>).await?;
     let client_secret = Some(Secret::new(made.client_secret));
-    Ok(Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret })
+    let methods = made.payment_method_types.unwrap_or_default();
+    Ok(Prepared { object: made.id, also: Vec::new(), checkout_url: None, client_secret, methods })
 }
 
 async fn read(
@@ -347,23 +377,21 @@ async fn dispute(
     api: ApiClient<'_>,
     intent: &str,
     known: Option<&str>,
-) -> Result<Option<DisputeReport>, CallError> {
+) -> Result<Option<Dispute>, CallError> {
     if !is_id(intent) {
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
     let call = api.get("disputes.list", "disputes", request::dispute_query(intent))?;
     let list = calls.run(&call, interpret::<types::DisputeList>).await?;
     let place = list.data.iter().position(|dispute| Some(dispute.id.as_str()) == known).unwrap_or(0);
-    Ok(list.data.into_iter().nth(place).map(|dispute| DisputeReport {
-        dispute: Dispute {
-            withdrawn: dispute.withdrawn(),
-            id: dispute.id,
-            status: dispute.status,
-            reason: dispute.reason,
-            amount: dispute.amount,
-            respond_by: dispute.evidence_details.and_then(|details| details.respond_by()),
-        },
+    Ok(list.data.into_iter().nth(place).map(|dispute| Dispute {
+        withdrawn: dispute.withdrawn(),
+        id: dispute.id,
+        status: dispute.status,
+        reason: dispute.reason,
+        amount: dispute.amount,
         currency: dispute.currency.map(|currency| currency.to_ascii_uppercase()),
+        respond_by: dispute.evidence_details.and_then(|details| details.respond_by()),
     }))
 }
 

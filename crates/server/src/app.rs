@@ -8,6 +8,7 @@ use tollgate_engine::{AddressRateLimiter, BodyBudget, Engine, ExternalCheck, por
 use tollgate_vault::AdminToken;
 
 use crate::{
+    policy_tally::PolicyReports,
     readiness::Readiness,
     reference::page::Reference,
     transport::{metrics::Metrics, own_host},
@@ -23,6 +24,8 @@ pub struct App {
     /// What all requests under way hold of their bodies.
     pub(crate) body_budget: Arc<BodyBudget>,
     pub(crate) metrics: Metrics,
+    /// What browsers reported of pages with card fields.
+    pub(crate) policy_reports: Arc<PolicyReports>,
     /// The token that opens the metrics to other machines.
     pub(crate) metrics_token: Option<AdminToken>,
     pub(crate) readiness: Readiness,

@@ -7,6 +7,7 @@ use tollgate_vault::{AdminToken, Secret};
 
 use crate::{
     app::App,
+    policy_tally::PolicyReports,
     readiness::Readiness,
     reference::{document::document, page::Reference},
     router::OPERATIONS,
@@ -25,6 +26,7 @@ const RECORDED_REFUSALS_BURST: u64 = 20;
 impl App {
     /// Puts HTTP in front of an engine.
     pub fn new(engine: Engine, admin_token: AdminToken) -> Self {
+        let policy_reports: Arc<PolicyReports> = Arc::default();
         let operations = OPERATIONS.iter().map(|operation| operation.name);
         Self {
             admin_token,
@@ -44,7 +46,9 @@ impl App {
                 operations,
                 Arc::clone(engine.delivery_tally()),
                 Arc::clone(engine.circuits()),
+                Arc::clone(&policy_reports),
             ),
+            policy_reports,
             readiness: Readiness::default(),
             reference: Reference::new(document, None),
             engine: Arc::new(engine),

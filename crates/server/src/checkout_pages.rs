@@ -7,7 +7,7 @@ use axum::{
     response::Response,
 };
 use http::{HeaderName, HeaderValue, header};
-use tollgate_domain::{Minor, card::Preparation, transaction::Status};
+use tollgate_domain::{Minor, card::Preparation, card_fee::FeeKind, transaction::Status};
 use tollgate_engine::ports::CardPayment;
 
 use crate::app::SharedApp;
@@ -117,9 +117,12 @@ fn receipt(payment: &CardPayment) -> Said {
     let refunded = payment.transaction.as_ref().map(|transaction| transaction.state.refunded);
     let refunded = refunded.filter(|amount| *amount > Minor::ZERO);
     let amounts = payment.amounts();
+    let kind = payment.progress.card_fee.as_ref().map(|card_fee| card_fee.kind());
+    let fee =
+        (amounts.fee > Minor::ZERO).then(|| (kind.map_or("Fee", FeeKind::label), money(amounts.fee), ""));
     let lines = [
         Some(("Amount", money(amounts.principal.into()), "")),
-        Some(("Service fee", money(amounts.fee), "")),
+        fee,
         Some(("Total", money(amounts.total_debit), " class=\"total\"")),
         refunded.map(|amount| ("Refunded", money(amount), "")),
         Some(("Status", word.to_owned(), "")),

@@ -1,6 +1,7 @@
 //! The client API, one file per endpoint.
 
 pub(crate) mod caller;
+pub(crate) mod card_fee;
 pub(crate) mod confirm;
 pub(crate) mod customer_tokens;
 pub(crate) mod holds;

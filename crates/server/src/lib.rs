@@ -6,10 +6,13 @@
 mod admin_api;
 mod app;
 mod assemble;
+mod browser_script;
 mod checkout_pages;
 mod client_api;
 mod json;
 mod operations;
+mod policy_reports;
+mod policy_tally;
 mod prelude;
 mod provider_webhooks;
 mod readiness;

@@ -73,10 +73,6 @@ impl From<WebhookError> for ApiError {
     fn from(error: WebhookError) -> Self {
         match error {
             WebhookError::Missing | WebhookError::SignatureError(_) => Self::unauthenticated(NOT_VERIFIED),
-            WebhookError::Unreadable(_) => Self::malformed("The event is signed but unreadable."),
-            WebhookError::InvalidName => Self::malformed(
-                "The event is signed, but its ID and type must be 1 to 255 bytes without NUL.",
-            ),
             WebhookError::Store(error) => error.into(),
         }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod auth;
 pub(crate) mod body;
 pub(crate) mod call_notes;
+pub(crate) mod card_fee_fields;
 pub(crate) mod context;
 pub(crate) mod fields;
 pub(crate) mod form;

@@ -3,6 +3,7 @@
 pub(crate) mod error;
 pub(crate) mod error_code;
 pub(crate) mod event_bodies;
+pub(crate) mod fee_decision;
 pub(crate) mod list;
 pub(crate) mod payment;
 pub(crate) mod refund;

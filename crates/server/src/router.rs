@@ -4,28 +4,28 @@ use axum::{
     Router,
     extract::Request,
     response::Redirect,
-    routing::{MethodRouter, delete, get, patch, post, put},
+    routing::{MethodRouter, delete, get, options, patch, post, put},
 };
 use http::Method;
 use tollgate_domain::people::Permission::{
     self, Approve, Configure, CreateOrganizations, Inspect, ManageKeys, ManagePayments, ManageUsers,
-    MoveFunds, OwnAccount, Read, ReadAuditLog, Refund, Resend, RotateMasterKey,
+    MoveFunds, OwnAccount, Read, ReadAuditLog, Refund, Resend, RotateMasterKey, WriteNotes,
 };
 
 use crate::{
     admin_api::{
         applications, approvals, audit, audit_log, circuit, config, deliveries, doctor, environments, erase,
-        event_endpoints, events, exceptions, explain, keys, operator::Requirement, organizations,
-        payment_actions, payments as admin_payments, provider_check, provider_domains, provider_events,
-        providers, rekey, requests, statement, transactions as admin_transactions,
-        transfers as admin_transfers, users, wallets,
+        event_endpoints, events, exceptions, explain, fee_report, keys, operator::Requirement, organizations,
+        payment_actions, payment_notes, payment_pages, payments as admin_payments, provider_check,
+        provider_domains, provider_events, providers, rekey, requests, statement,
+        transactions as admin_transactions, transfers as admin_transfers, users, wallets,
     },
     app::SharedApp,
-    checkout_pages,
+    browser_script, checkout_pages,
     client_api::{
-        confirm, customer_tokens, holds, payments, quote, refunds, switch, transactions, transfers,
+        card_fee, confirm, customer_tokens, holds, payments, quote, refunds, switch, transactions, transfers,
     },
-    operations, provider_webhooks,
+    operations, policy_reports, provider_webhooks,
     reference::serve as reference,
     response::{error::ApiError, respond::ApiResult},
     types::{
@@ -50,6 +50,8 @@ pub(crate) struct Operation {
 
 /// The operator's pages, which have a router of their own.
 const CONSOLE: &str = "console";
+/// Where browsers ask whether they may send reports there.
+const POLICY_REPORTS: &str = "/csp-reports/{environment}/{provider}";
 /// The documentation's pages, for people: they are counted with the reference and are no part of the API.
 const DOCUMENTATION: &str = "/docs/{*page}";
 const DOCUMENT_LIST: &str = "/llms.txt";
@@ -90,6 +92,7 @@ operations! {
     "payment_prepare" POST "/client/v1/payments" post payments::prepare, None;
     "payment_read" GET "/client/v1/payments/{reference}" get payments::read, None;
     "component_prepare" POST "/client/v1/payments/component" post payments::prepare_component, None;
+    "component_card" POST "/client/v1/payments/component/{reference}/card" post card_fee::handle, None;
     "component_confirm" POST "/client/v1/payments/component/{reference}/confirm" post confirm::handle, None;
     "component_switch" POST "/client/v1/payments/component/{reference}/switch" post switch::handle, None;
     "customer_token_issue" POST "/client/v1/ach/customer-tokens" post customer_tokens::issue, None;
@@ -107,6 +110,7 @@ operations! {
     "refund_read" GET "/client/v1/refunds/{refund}" get refunds::read, None;
 
     "webhook" POST "/webhooks/v1/{environment}/{provider}" post provider_webhooks::handle, None;
+    "policy_report" POST "/csp-reports/{environment}/{provider}" post policy_reports::receive, None;
     "checkout_paid" GET "/checkout/paid" get checkout_pages::paid, None;
     "checkout_canceled" GET "/checkout/canceled" get checkout_pages::canceled, None;
 
@@ -115,6 +119,8 @@ operations! {
     "application_create" POST "/admin/v1/organizations/{organization}/applications" post applications::create, Some(Configure);
     "application_list" GET "/admin/v1/organizations/{organization}/applications" get applications::list, Some(Read);
     "statement_read" GET "/admin/v1/organizations/{organization}/statement" get statement::read, Some(Read);
+    "fee_report_read" GET "/admin/v1/environments/{environment}/fee-report" get fee_report::read, Some(Read);
+    "fee_report_export" GET "/admin/v1/environments/{environment}/fee-report.csv" get fee_report::export, Some(Read);
     "statement_export" GET "/admin/v1/organizations/{organization}/statement.csv" get statement::export, Some(Read);
     "environment_create" POST "/admin/v1/applications/{application}/environments" post environments::create, Some(Configure);
     "environment_list" GET "/admin/v1/applications/{application}/environments" get environments::list, Some(Read);
@@ -145,6 +151,7 @@ operations! {
     "payment_export" GET "/admin/v1/environments/{environment}/payments.csv" get admin_transactions::export, Some(Permission::Read);
     "admin_payment_read" GET "/admin/v1/environments/{environment}/payments/{reference}" get admin_payments::read, Some(Read);
     "admin_payment_account" POST "/admin/v1/environments/{environment}/payments/{reference}/use-configured-account" post admin_payments::use_configured_account, Some(ManagePayments);
+    "payment_note" POST "/admin/v1/environments/{environment}/payments/{reference}/notes" post payment_notes::add, Some(WriteNotes);
     "corrected_account_reveal" POST "/admin/v1/environments/{environment}/payments/{reference}/reveal-corrected-account" post admin_transfers::reveal_corrected_account, Some(ManagePayments);
     "approval_list" GET "/admin/v1/environments/{environment}/approvals" get approvals::list, Some(Read);
     "approval_read" GET "/admin/v1/environments/{environment}/approvals/{approval}" get approvals::read, Some(Read);
@@ -184,6 +191,7 @@ operations! {
     "event_resend" POST "/admin/v1/environments/{environment}/events/{event}/resend" post events::resend, Some(Resend);
     "delivery_list" GET "/admin/v1/environments/{environment}/deliveries" get deliveries::list, Some(Read);
     "provider_list" GET "/admin/v1/environments/{environment}/providers" get providers::list, Some(Read);
+    "payment_page_list" GET "/admin/v1/environments/{environment}/payment-pages" get payment_pages::list, Some(Read);
     "provider_test" POST "/admin/v1/environments/{environment}/providers/{provider}/test" post provider_check::run, Some(Configure);
     "provider_circuit_force" POST "/admin/v1/environments/{environment}/providers/{provider}/circuit" post circuit::force, Some(Configure);
     "provider_domain_register" POST "/admin/v1/environments/{environment}/providers/{provider}/domains" post provider_domains::register, Some(Configure);
@@ -192,7 +200,8 @@ operations! {
     "docs" GET "/docs" get reference::docs, None;
     "docs_script" GET "/docs/reference.js" get reference::site, None;
     "error_reference" GET "/docs/errors" get reference::site, None;
-    "browser_script" GET "/tollgate.js" get reference::browser_script, None;
+    "browser_script" GET "/tollgate.js" get browser_script::newest, None;
+    "browser_script_version" GET "/scripts/{script}" get browser_script::versioned, None;
     "health" GET "/healthz" get operations::health, None;
     "ready" GET "/readyz" get operations::ready, None;
     "metrics" GET "/metrics" get operations::metrics, None;
@@ -205,6 +214,7 @@ pub(crate) fn router(app: SharedApp) -> Router {
         .fold(Router::new(), |router, operation| router.route(operation.path, (operation.handler)()))
         // What a browser makes of an address that was typed with a slash.
         .route("/docs/", get(async || Redirect::permanent("/docs")))
+        .route(POLICY_REPORTS, options(policy_reports::preflight))
         .route(DOCUMENTATION, get(reference::site))
         .route(DOCUMENT_LIST, get(reference::site))
         .fallback(unknown_path)

@@ -193,11 +193,14 @@ fn confirmed(
 /// A caller's answer to a switch: nobody can pay at the provider that was left, nor twice.
 pub(crate) fn switch(world: &World, caller: &str, from: &str, answer: &Answer) {
     let reference = world.book().payments.get(caller).map(|case| case.reference.clone());
-    let object = answer.text("/data/component/paymentIntentId");
+    let names = ["/data/component/paymentIntentId", "/data/component/sessionId"];
+    let objects = names.map(|name| answer.text(name));
     let open: Vec<_> = {
         let ledger = world.providers();
         let ours = ledger.pages.values().filter(|page| Some(&page.reference) == reference.as_ref());
-        ours.filter(|page| page.is_payable() && page.id != object).map(|page| page.id.clone()).collect()
+        ours.filter(|page| page.is_payable() && !objects.contains(&page.id.as_str()))
+            .map(|page| page.id.clone())
+            .collect()
     };
     match answer.status {
         200 | 201 => {

@@ -66,6 +66,8 @@ plants! {
     EventOrderByTime "event_order_by_time" "an event's revision is the time of the clock of its node's machine";
     CancelForgotten "cancel_forgotten" "a cancellation in doubt is not checked for ten minutes";
     AcknowledgeBeforeCommit "acknowledge_before_commit" "a transfer is answered before it is recorded";
+    WebhookBelievedUnsigned "webhook_believed_unsigned" "a webhook is believed whoever signed it";
+    ResolvedWithoutWord "resolved_without_word" "a payment that its provider cannot be asked about is taken for none";
 }
 
 impl Plant {
@@ -132,6 +134,17 @@ impl Plant {
                 at_least(&mut profile.deaths_at_calls, 30);
             }
             Self::AcknowledgeBeforeCommit => at_least(&mut profile.store_fails, 150),
+            Self::WebhookBelievedUnsigned => {
+                profile.cards = 8;
+                profile.third_provider_from = 0;
+            }
+            Self::ResolvedWithoutWord => {
+                profile.cards = 8;
+                profile.third_provider_from = 0;
+                profile.webhooks_lost = 0;
+                at_least(&mut profile.webhooks_late, 800);
+                at_least(&mut profile.provider_fails, 200);
+            }
             _ => {}
         }
     }

@@ -31,6 +31,8 @@ pub(crate) struct Profile {
     pub(crate) preparation_lifetime: u64,
     pub(crate) token_lifetime: Option<u64>,
     pub(crate) checks_funds: bool,
+    /// From this amount on, routing takes the card provider that cannot be asked.
+    pub(crate) third_provider_from: u64,
     /// Whether transfers have a second bank to go to.
     pub(crate) falls_back: bool,
     /// The store: calls that fail, that stall, and how often it is away for a while.
@@ -96,6 +98,7 @@ impl Profile {
             preparation_lifetime: *rng.pick(&[60, 60, 75, 3_600, 86_400]),
             token_lifetime: rng.permille(500).then_some(20),
             checks_funds: rng.permille(250),
+            third_provider_from: *rng.pick(&[0, 0, 20_000, 70_000]),
             falls_back: rng.permille(500),
             store_fails,
             store_stalls,

@@ -4,6 +4,7 @@
 //! another; what reaches which is decided by the address and the credentials in the configuration alone.
 
 mod bank;
+mod drop_in;
 mod exchange;
 mod holds;
 mod pages;
@@ -11,12 +12,15 @@ mod refunds;
 mod register;
 mod webhooks;
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_engine::ports::{Adapters, Capabilities};
 
-use crate::life::Life;
+use crate::{life::Life, plants::Plant};
 
 pub(crate) use bank::{BankTransfer, Standing};
 pub(crate) use holds::{Held, act_in_dashboard};
@@ -26,15 +30,20 @@ pub(crate) use register::Sale;
 pub(crate) use webhooks::SECRET as WEBHOOK_SECRET;
 
 /// The adapters' names, as history and trouble call them.
-pub(crate) const WIRES: [&str; 4] = [BANK, PAGES, REGISTER, SECOND_BANK];
+pub(crate) const WIRES: [&str; 5] = [BANK, PAGES, REGISTER, SECOND_BANK, DROP_IN];
 pub(crate) const BANK: &str = "bank";
 /// Where transfers go that the first bank is proven not to have.
 pub(crate) const SECOND_BANK: &str = "second-bank";
 pub(crate) const PAGES: &str = "pages";
 pub(crate) const REGISTER: &str = "register";
+/// The card provider that cannot be asked.
+pub(crate) const DROP_IN: &str = "drop-in";
 
-/// How long the card providers remember a key.
-const KEYS_KEPT: u64 = 24 * 3_600 * 1_000;
+/// How long a card provider remembers a key, in milliseconds: a day, the one that cannot be asked a week.
+fn keys_kept(account: Account) -> u64 {
+    let days = if account.wire == DROP_IN { 7 } else { 1 };
+    days * 24 * 3_600 * 1_000
+}
 
 /// Everything the providers know, in both accounts of each.
 #[derive(Debug, Default)]
@@ -49,6 +58,8 @@ pub(crate) struct Ledger {
     pub(crate) sales: BTreeMap<String, Sale>,
     /// Keys of commands: by account and key, what they made and when.
     keys: BTreeMap<(Account, String), (String, u64)>,
+    /// Keys whose answer for good is that the connection behind the provider was lost, whatever was done.
+    broken_keys: BTreeSet<String>,
     /// Tokens of cards that were used up.
     used: BTreeMap<String, String>,
     count: u64,
@@ -107,7 +118,8 @@ pub(crate) struct ModelAdapters {
     second_bank: bank::Bank,
     pages: pages::Pages,
     register: register::Register,
-    webhooks: [webhooks::Reader; 4],
+    drop_in: drop_in::DropIn,
+    webhooks: [webhooks::Reader; 5],
 }
 
 impl ModelAdapters {
@@ -117,21 +129,23 @@ impl ModelAdapters {
             second_bank: bank::Bank::new(life, SECOND_BANK),
             pages: pages::Pages(Arc::clone(life)),
             register: register::Register(Arc::clone(life)),
-            webhooks: [
-                webhooks::Reader("webhookSecret"),
-                webhooks::Reader("webhookSecret"),
-                webhooks::Reader("webhookSignatureKey"),
-                webhooks::Reader("webhookKey"),
-            ],
+            drop_in: drop_in::DropIn(Arc::clone(life)),
+            webhooks: ["webhookSecret", "webhookSecret", "webhookSignatureKey", "webhookKey", "hmacKey"].map(
+                |credential| webhooks::Reader {
+                    credential,
+                    believes_everybody: life.world.is_planted(Plant::WebhookBelievedUnsigned),
+                },
+            ),
         }
     }
 }
 
 impl Adapters for ModelAdapters {
     fn capabilities(&self, adapter: Adapter) -> Capabilities<'_> {
-        let [bank, pages, register, second_bank] = &self.webhooks;
+        let [bank, pages, register, second_bank, drop_in] = &self.webhooks;
         let none = Capabilities::default();
         match adapter {
+            Adapter::Adyen => Capabilities { cards: Some(&self.drop_in), webhooks: Some(drop_in), ..none },
             Adapter::Stripe => Capabilities { cards: Some(&self.pages), webhooks: Some(pages), ..none },
             Adapter::Square => Capabilities { cards: Some(&self.register), webhooks: Some(register), ..none },
             Adapter::Increase => Capabilities { transfers: Some(&self.bank), webhooks: Some(bank), ..none },
@@ -148,6 +162,7 @@ pub(crate) fn configured_name(wire: &str) -> &'static str {
         BANK => "ach_provider",
         SECOND_BANK => "ach_provider_b",
         PAGES => "card_provider_a",
+        DROP_IN => "card_provider_c",
         _ => "card_provider_b",
     }
 }

@@ -110,6 +110,9 @@ through! {
         Read transactions(
             environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transaction>;
+        Read transaction_totals(
+            environment: EnvironmentId, filter: &TransactionFilter, most: u32
+        ) -> Option<Vec<tollgate_engine::ports::TransactionTotal>>;
         Write reroute_payment(environment: EnvironmentId, id: PaymentId, reroute: &PaymentReroute) -> Changed;
         Read timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
         Write receive_provider_event(environment: EnvironmentId, event: &ProviderEvent, due: Timestamp) -> Received;
@@ -131,6 +134,7 @@ through! {
         Claim claim_follow_ups(
             now: Timestamp, until: Timestamp, limit: u32
         ) -> Vec<(EnvironmentId, PaymentId)>;
+        Write add_to_timeline(environment: EnvironmentId, reference: ServiceReference, entry: &Entry) -> bool;
         Write set_account(
             environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
         ) -> bool;
@@ -298,6 +302,10 @@ through! {
         ) -> Vec<PaymentCustomer>;
         Read return_counts(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> ReturnCounts;
         Read activity(environment: EnvironmentId, from: Timestamp, until: Timestamp) -> Vec<Activity>;
+        Read charged_payments(
+            environment: EnvironmentId, from: Timestamp, until: Timestamp,
+            after: Option<tollgate_domain::id::TransactionId>, limit: u32
+        ) -> Vec<tollgate_engine::ports::ChargedPayment>;
         Read past_payments(
             environment: EnvironmentId, method: Option<tollgate_domain::PaymentMethod>, limit: u32
         ) -> Vec<PastPayment>;

@@ -1,5 +1,6 @@
 //! One provider's API: what it is made of, and what it tells the call handler about itself.
 
+use crate::archive::{Line, Lines, Part, Row};
 use crate::idempotency::Keys;
 use crate::prelude::*;
 use crate::query::Query;
@@ -7,6 +8,7 @@ use crate::webhooks::WebhookEvent;
 use http::HeaderMap;
 use http::request::Parts;
 use std::fmt::Debug;
+use std::io;
 use std::sync::MutexGuard;
 use subtle::ConstantTimeEq as _;
 
@@ -37,18 +39,47 @@ pub(crate) trait Provider: Debug + Sized + 'static {
     fn simulated_refusal(operation: &str, code: Option<&str>) -> Self::Error;
     fn rate_limited() -> Self::Error;
     /// `first` is what was answered to the key's own call, where that is known already.
-    fn key_reused(key: &str, first: Option<&str>) -> Self::Error;
+    fn key_reused(key: &str, _first: Option<&str>) -> Self::Error {
+        Self::key_in_use(key)
+    }
     fn key_in_use(key: &str) -> Self::Error;
 }
 
-pub(crate) trait ApiState: Debug + Send + 'static {
-    fn new(config: &Config) -> Self;
+pub(crate) trait ApiState: Debug + Default + Send + 'static {
+    /// Takes over what the configuration says, once every part has its bound.
+    fn configure(&mut self, _config: &Config) {}
     /// The events since the last time, for sending.
     fn take_webhook_events(&mut self) -> Vec<WebhookEvent>;
+    /// What outlives the process, where that is asked for, each part with a name.
+    fn parts(&mut self) -> Vec<(&'static str, &mut dyn Part)>;
+    /// Takes up what was to happen by itself when an earlier process ended.
+    fn resume(&mut self, _services: &Services) {}
 }
+
+fn new_state<S: ApiState>(config: &Config) -> S {
+    let mut state = S::default();
+    state.parts().into_iter().for_each(|(_, part)| part.bound(config.objects_max));
+    state.configure(config);
+    state
+}
+
+/// What the control interface does: an action on an object.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Driven<'a> {
+    pub(crate) kind: &'a str,
+    pub(crate) id: &'a str,
+    pub(crate) action: &'a str,
+}
+
+/// The part that every provider has beside those of its state.
+const KEYS: &str = "idempotency_keys";
 
 pub(crate) trait ApiError: Send {
     fn refusal(&self) -> Refusal;
+    /// Whether the answer says of itself, in a header, that nothing was done and the same key may be sent again.
+    fn is_transient(&self) -> bool {
+        false
+    }
 }
 
 #[derive(Debug)]
@@ -123,7 +154,7 @@ impl<P: Provider> Api<P> {
         let objects_max = services.config.objects_max;
         Self(Arc::new(Inner {
             services: Arc::clone(services),
-            state: Mutex::new(P::State::new(&services.config)),
+            state: Mutex::new(new_state(&services.config)),
             keys: Arc::new(Keys::new(objects_max.saturating_mul(2), P::KEY_KEPT_SECONDS)),
         }))
     }
@@ -141,15 +172,58 @@ impl<P: Provider> Api<P> {
     }
 
     pub(crate) fn reset(&self) {
-        *self.state() = P::State::new(&self.services().config);
+        let mut state = self.state();
+        *state = new_state(&self.services().config);
         self.keys().clear();
+        if self.services().archive.is_some() {
+            state.parts().into_iter().for_each(|(_, part)| part.keep_changes());
+        }
     }
 
-    /// Makes a change, and hands out the webhooks it causes.
+    /// Makes a change, and hands out the webhooks it causes. Where there is a file, the change is in it before it can be answered.
     pub(crate) fn change<T>(&self, make: impl FnOnce(&mut P::State) -> T) -> (T, Vec<WebhookEvent>) {
+        let services = self.services();
         let mut state = self.state();
         let made = make(&mut state);
-        (made, state.take_webhook_events())
+        let webhook_events = state.take_webhook_events();
+        if let Some(archive) = &services.archive {
+            let mut line = Line::default();
+            let owner = P::WIRE.name();
+            for (name, part) in state.parts() {
+                part.write_changes(&mut line.rows(owner, name));
+            }
+            (&**self.keys()).write_changes(&mut line.rows(owner, KEYS));
+            services.write_unsent(P::WIRE, &webhook_events, &mut line);
+            archive.append(line);
+        }
+        (made, webhook_events)
+    }
+
+    /// Takes a row of the file, at the start; `name` is that of the part.
+    pub(crate) fn restore(&self, name: &str, row: &Row) -> serde_json::Result<()> {
+        if name == KEYS {
+            return (&**self.keys()).restore(row);
+        }
+        let mut state = self.state();
+        let part = state.parts().into_iter().find(|(known, _)| *known == name);
+        part.map_or(Ok(()), |(_, part)| part.restore(row))
+    }
+
+    /// Once everything is restored: from now on changes are written, and what was to happen by itself goes on.
+    pub(crate) fn resume(&self) {
+        let mut state = self.state();
+        state.parts().into_iter().for_each(|(_, part)| part.keep_changes());
+        (&**self.keys()).keep_changes();
+        state.resume(self.services());
+    }
+
+    /// Writes everything there is, of a state that is locked.
+    pub(crate) fn write_all(&self, state: &mut P::State, lines: &mut Lines) -> io::Result<()> {
+        let owner = P::WIRE.name();
+        for (name, part) in state.parts() {
+            lines.write(owner, name, part)?;
+        }
+        lines.write(owner, KEYS, &&**self.keys())
     }
 
     /// Makes a change that no API call asks for, and sends its webhooks.

@@ -6,7 +6,7 @@ use crate::idempotency::{Claim, Saved};
 use crate::prelude::*;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::routing::{MethodFilter, on};
+use axum::routing::{MethodFilter, get, on};
 use futures_util::{StreamExt as _, stream};
 use http::HeaderValue;
 
@@ -24,11 +24,33 @@ pub(crate) const DELETE: MethodFilter = MethodFilter::DELETE;
 
 pub(crate) fn router<P: Provider>(routes: &[Route<P>]) -> Router<Api<P>> {
     routes.iter().fold(Router::new(), |router, &(method, path, operation, perform)| {
-        let endpoint = move |State(api): State<Api<P>>, id: Option<Path<String>>, request: Request| {
-            handle(api, operation, id.map(|Path(id)| id).unwrap_or_default(), request, perform)
-        };
+        // Where an object stands under another, the path names both, its own id last.
+        let endpoint =
+            move |State(api): State<Api<P>>, Path(mut ids): Path<Vec<String>>, request: Request| {
+                handle(api, operation, ids.pop().unwrap_or_default(), request, perform)
+            };
         router.route(path, on(method, endpoint))
     })
+}
+
+type Show<P> = fn(&mut <P as Provider>::State, &Arc<Services>, &str) -> Response;
+type Submit<P> = fn(&mut <P as Provider>::State, &Arc<Services>, &str, &[u8]) -> Response;
+
+/// A customer's page about an object, and what becomes of its form.
+pub(crate) fn form_page<P: Provider>(
+    path: &str,
+    operation: &'static str,
+    show: Show<P>,
+    submit: Submit<P>,
+) -> Router<Api<P>> {
+    let shown = move |State(api): State<Api<P>>, Path(id): Path<String>| async move {
+        show(&mut api.state(), api.services(), &id)
+    };
+    let submitted = move |State(api): State<Api<P>>, Path(id): Path<String>, request: Request| async move {
+        let form = read_body(request.into_body()).await;
+        api.change_by_page(operation, |state| submit(state, api.services(), &id, &form)).await
+    };
+    Router::new().route(path, get(shown).post(submitted))
 }
 
 /// Reads a call, has it carried out, and answers it.
@@ -39,9 +61,8 @@ async fn handle<P: Provider>(
     request: Request,
     perform: Perform<P>,
 ) -> Response {
-    let (parts, body) = request.into_parts();
-    let (request_id, skew) = (api.services().ids.with_prefix("req_"), api.services().skew_seconds());
-    let request = ApiRequest { operation, id, request_id, parts, body: read_body(body).await };
+    let skew = api.services().skew_seconds();
+    let request = read_request(&api, operation, id, request).await;
     let (mut response, replay_of) = match P::read(&api, &request) {
         Ok(read) => {
             let asked = Asked { operation, request_id: request.request_id.clone(), read, perform };
@@ -60,6 +81,17 @@ async fn handle<P: Provider>(
     response
 }
 
+pub(crate) async fn read_request<P: Provider>(
+    api: &Api<P>,
+    operation: &'static str,
+    id: String,
+    request: Request,
+) -> ApiRequest {
+    let (parts, body) = request.into_parts();
+    let request_id = api.services().ids.with_prefix("req_");
+    ApiRequest { operation, id, request_id, parts, body: read_body(body).await }
+}
+
 struct Asked<P: Provider> {
     operation: &'static str,
     request_id: String,
@@ -74,6 +106,7 @@ struct Answer {
     /// The request this is the repeated answer of.
     replay_of: Option<String>,
     retry_after: Option<Duration>,
+    is_transient: bool,
     ending: Ending,
 }
 
@@ -93,11 +126,11 @@ impl Answer {
 
     fn refused(error: &impl ApiError) -> Self {
         let Refusal { status, body, .. } = error.refusal();
-        Self::whole(status, &body)
+        Self { is_transient: error.is_transient(), ..Self::whole(status, &body) }
     }
 
     fn of(status: StatusCode, body: Arc<str>, replay_of: Option<String>) -> Self {
-        Self { status, body, replay_of, retry_after: None, ending: Ending::Whole }
+        Self { status, body, replay_of, retry_after: None, is_transient: false, ending: Ending::Whole }
     }
 
     fn cut() -> Self {
@@ -128,6 +161,9 @@ impl Answer {
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self.ending == Ending::Torn {
             response.headers_mut().insert(header::CONTENT_LENGTH, length);
+        }
+        if self.is_transient {
+            response.headers_mut().insert("transient-error", HeaderValue::from_static("true"));
         }
         if let Some(pause) = self.retry_after {
             let seconds = pause.as_secs() + u64::from(pause.subsec_nanos() > 0);
@@ -176,34 +212,34 @@ async fn carry_out<P: Provider>(api: Api<P>, asked: Asked<P>, faults: DueFaults)
                 services.pause(fault.delay()).await;
             }
             let kept_error = faults.exchange.as_ref().filter(|fault| fault.kind.is_kept_error());
-            let ((answer, keep), webhook_events) = match kept_error {
-                Some(fault) if fault.kind == Kind::ErrorKept => {
-                    ((server_error::<P>(fault), true), Vec::new())
-                }
-                _ => api.change(|state| match perform(state, &call) {
+            // What is done and what the key answers from now on are one change.
+            api.change(|state| {
+                let mut carry_out = || match perform(state, &call) {
                     Ok(mut value) => {
                         P::finish(state, &call, &mut value);
                         (Answer::whole(P::success_status(operation), &value), true)
                     }
-                    Err(error) => {
-                        let Refusal { status, body, begun } = error.refusal();
-                        (Answer::whole(status, &body), begun)
+                    Err(error) => (Answer::refused(&error), error.refusal().begun),
+                };
+                let (answer, keep) = match kept_error {
+                    Some(fault) => {
+                        if fault.kind != Kind::ErrorKept {
+                            carry_out();
+                        }
+                        (server_error::<P>(fault), true)
                     }
-                }),
-            };
-            let (answer, keep) = match kept_error {
-                Some(fault) => (server_error::<P>(fault), true),
-                None => (answer, keep),
-            };
-            match &key {
-                Some(key) if keep => {
-                    let (status, body) = (answer.status, Arc::clone(&answer.body));
-                    keys.settle(key, &fingerprint, Saved { status, body, request_id }, now);
+                    None => carry_out(),
+                };
+                match &key {
+                    Some(key) if keep => {
+                        let (status, body) = (answer.status, Arc::clone(&answer.body));
+                        keys.settle(key, &fingerprint, Saved { status, body, request_id }, now);
+                    }
+                    Some(key) => keys.release(key),
+                    None => {}
                 }
-                Some(key) => keys.release(key),
-                None => {}
-            }
-            (answer, webhook_events)
+                answer
+            })
         }
     };
     services.announce(P::WIRE, webhook_events, faults.webhooks.as_ref()).await;

@@ -1,6 +1,9 @@
 //! Objects of one kind: found by id, listed by age, bounded in number.
 
+use crate::archive::{Part, Row, Rows};
+use crate::json::Packed;
 use crate::prelude::*;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use std::sync::{MutexGuard, PoisonError};
 
@@ -22,6 +25,8 @@ pub(crate) trait Kept {
         Class::Closed
     }
 }
+
+impl Kept for Packed {}
 
 /// What objects are counted by, and dropped by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +50,15 @@ pub(crate) struct Collection<T> {
     classes: BTreeSet<(Class, u64)>,
     created: u64,
     objects_max: usize,
+    /// What is to be written to a file, if anything is: the id where the object was removed.
+    changes: Option<BTreeMap<u64, Option<String>>>,
+}
+
+/// One without a bound.
+impl<T: Kept> Default for Collection<T> {
+    fn default() -> Self {
+        Self::new(usize::MAX)
+    }
 }
 
 impl<T: Kept> Collection<T> {
@@ -56,25 +70,37 @@ impl<T: Kept> Collection<T> {
             classes: BTreeSet::new(),
             created: 0,
             objects_max: objects_max.max(1),
+            changes: None,
         }
     }
 
     /// Adds an object, or replaces the one of that id where it stands.
     pub(crate) fn put(&mut self, id: &str, object: T) {
+        let number = self.numbers.get(id).copied().unwrap_or(self.created + 1);
+        self.place(number, id, object);
+    }
+
+    fn place(&mut self, number: u64, id: &str, object: T) {
         let (label, class) = (object.label().map(str::to_owned), object.class());
-        let number = self.numbers.get(id).copied().unwrap_or_else(|| {
-            self.created += 1;
-            self.numbers.insert(id.to_owned(), self.created);
-            self.labels.extend(label.map(|label| (label, self.created)));
-            self.created
-        });
+        if !self.numbers.contains_key(id) {
+            self.created = self.created.max(number);
+            self.numbers.insert(id.to_owned(), number);
+            self.labels.extend(label.map(|label| (label, number)));
+        }
         let replaced = self.objects.insert(number, (id.to_owned(), object));
         if let Some((_, replaced)) = replaced.filter(|(_, replaced)| replaced.class() != class) {
             self.classes.remove(&(replaced.class(), number));
         }
         self.classes.insert((class, number));
+        self.note_change(number, None);
         while let Some(number) = self.surplus() {
             self.remove_number(number);
+        }
+    }
+
+    fn note_change(&mut self, number: u64, removed: Option<String>) {
+        if let Some(changes) = &mut self.changes {
+            changes.insert(number, removed);
         }
     }
 
@@ -111,6 +137,13 @@ impl<T: Kept> Collection<T> {
         if let Some(label) = object.label() {
             self.labels.remove(&(label.to_owned(), number));
         }
+        self.note_change(number, Some(id));
+    }
+
+    /// Those that the provider has still to do something with.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &T> {
+        let open = self.classes.range((Class::Open, 0)..=(Class::Open, u64::MAX));
+        open.filter_map(|(_, number)| self.at(*number))
     }
 
     /// How many were ever added, dropped ones included.
@@ -120,6 +153,15 @@ impl<T: Kept> Collection<T> {
 
     pub(crate) fn count(&self, class: Class) -> usize {
         self.classes.range((class, 0)..=(class, u64::MAX)).count()
+    }
+
+    pub(crate) fn clear(&mut self) {
+        let changes = self.changes.as_ref().map(|_| BTreeMap::new());
+        *self = Self { changes, ..Self::new(self.objects_max) };
+    }
+
+    pub(crate) fn oldest_first(&self) -> impl Iterator<Item = &T> {
+        self.objects.values().map(|(_, object)| object)
     }
 
     pub(crate) fn newest_first(&self) -> impl Iterator<Item = &T> {
@@ -172,6 +214,40 @@ impl<T: Clone + Kept> Collection<T> {
     /// The object to be changed and put again.
     pub(crate) fn get_owned(&self, id: &str) -> Option<T> {
         self.get(id).cloned()
+    }
+}
+
+impl<T: Kept + Serialize + DeserializeOwned> Part for Collection<T> {
+    fn bound(&mut self, objects_max: usize) {
+        self.objects_max = objects_max.max(1);
+    }
+
+    fn keep_changes(&mut self) {
+        self.changes = Some(BTreeMap::new());
+    }
+
+    fn write_changes(&mut self, rows: &mut Rows<'_>) {
+        for (number, removed) in self.changes.as_mut().map(std::mem::take).unwrap_or_default() {
+            match (removed, self.objects.get(&number)) {
+                (None, Some((id, object))) => rows.add(number, id, Some(object)),
+                (Some(id), _) => rows.add(number, &id, None::<&T>),
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn write_all(&self, rows: &mut Rows<'_>) {
+        for (number, (id, object)) in &self.objects {
+            rows.add(*number, id, Some(object));
+        }
+    }
+
+    fn restore(&mut self, row: &Row) -> serde_json::Result<()> {
+        match row.object()? {
+            Some(object) => self.place(row.number, &row.id, object),
+            None => self.remove(&row.id),
+        }
+        Ok(())
     }
 }
 

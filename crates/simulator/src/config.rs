@@ -15,11 +15,19 @@ pub enum Wire {
     Increase,
     /// JSON bodies, RFC 3339 times, `Idempotency-Key` header for 24 hours, lists without an object around them.
     ModernTreasury,
+    /// JSON bodies, `Idempotency-Key` header, answers that say `received`, webhooks that say what became of it.
+    Adyen,
 }
 
 impl Wire {
     /// Every provider there is.
-    pub const ALL: [Self; 4] = [Self::Stripe, Self::Square, Self::Increase, Self::ModernTreasury];
+    pub const ALL: [Self; 5] =
+        [Self::Stripe, Self::Square, Self::Increase, Self::ModernTreasury, Self::Adyen];
+
+    /// Whether a webhook that failed holds up those behind it.
+    pub(crate) const fn queues_webhooks(self) -> bool {
+        matches!(self, Self::Adyen)
+    }
 
     /// The name in paths and in the control interface.
     pub const fn name(self) -> &'static str {
@@ -28,6 +36,7 @@ impl Wire {
             Self::Square => "square",
             Self::Increase => "increase",
             Self::ModernTreasury => "modern_treasury",
+            Self::Adyen => "adyen",
         }
     }
 }
@@ -84,14 +93,28 @@ pub struct ModernTreasuryKeys {
     pub account_id: String,
 }
 
+/// The identifiers accepted on the Adyen API.
+#[derive(Debug, Clone)]
+pub struct AdyenKeys {
+    /// The server's key. With `_checkout` behind it, it is one without any role for the Management API.
+    pub api_key: String,
+    /// The browser's key (`test_…`).
+    pub client_key: String,
+    /// The only merchant account there is.
+    pub merchant_account: String,
+    /// Whether payments that do not say when they are captured wait for a call, as the account's setting decides.
+    pub captures_manually: bool,
+}
+
 /// Where webhooks of one provider go.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WebhookTarget {
     /// Whose events.
     pub wire: Wire,
-    /// A plain `http` address. On the Square API this exact text is part of what is signed.
+    /// A plain `http` address. On the Square API this exact text is part of what is signed. On the Adyen API it may name
+    /// the user and password of Basic authentication.
     pub url: String,
-    /// The signing secret (`whsec_…`), signature key or shared secret.
+    /// The signing secret (`whsec_…`), signature key, shared secret, or HMAC key in hex.
     pub secret: String,
     /// The event types wanted; empty means all of them.
     #[serde(default)]
@@ -109,6 +132,8 @@ pub struct Config {
     pub increase: IncreaseKeys,
     /// Identifiers of the Modern Treasury API.
     pub modern_treasury: ModernTreasuryKeys,
+    /// Identifiers of the Adyen API.
+    pub adyen: AdyenKeys,
     /// Where webhooks go from the start; more can be added through the control interface.
     pub webhooks: Vec<WebhookTarget>,
     /// The only provider there is, at the root of the router instead of under its name; for client libraries that take a
@@ -128,6 +153,8 @@ pub struct Config {
     pub webhook_backoff_ms: u64,
     /// Whether Square refunds complete by themselves right after they are accepted, or wait for a control call.
     pub square_refunds_settle: bool,
+    /// Whether captures, cancels and refunds of the Adyen API come to their end by themselves, or wait for a control call.
+    pub adyen_modifications_settle: bool,
     /// How long after it was made a Square payment appears in lists. By its name it is found at once.
     pub square_listed_after_ms: u64,
     /// After how long a bank transfer is sent and settles by itself (a real-time payment completes).
@@ -161,15 +188,22 @@ impl Default for Config {
                 api_key: "modern_treasury_simulator_key".to_owned(),
                 account_id: "0f7a61a2-5d30-4c3c-9f5e-6a1f0a6f5a01".to_owned(),
             },
+            adyen: AdyenKeys {
+                api_key: "adyen_simulator_key".to_owned(),
+                client_key: "test_SIMULATOR".to_owned(),
+                merchant_account: "TollgateTestECOM".to_owned(),
+                captures_manually: true,
+            },
             webhooks: Vec::new(),
             only: None,
             public_url: "http://127.0.0.1".to_owned(),
             objects_max: 200_000,
             seed: crate::calendar::unix_nanos(),
             webhook_workers: 1,
-            webhook_attempts_max: 8,
+            webhook_attempts_max: 12,
             webhook_backoff_ms: 250,
             square_refunds_settle: true,
+            adyen_modifications_settle: true,
             square_listed_after_ms: 3_000,
             ach_settles_after_ms: None,
             control_token: None,

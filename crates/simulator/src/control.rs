@@ -4,7 +4,7 @@ mod state;
 
 use crate::call_handler::{json_response, refuse};
 use crate::prelude::*;
-use crate::{increase, modern_treasury, square, stripe};
+use crate::{adyen, increase, modern_treasury, square, stripe};
 use axum::extract::{Path, State};
 use axum::middleware;
 use axum::routing::{get, post};
@@ -104,30 +104,25 @@ async fn drive(
     body: Bytes,
 ) -> Response {
     let body: Value = serde_json::from_slice(&body).unwrap_or_default();
-    let what = (kind.as_str(), id.as_str(), action.as_str());
+    let what = Driven { kind: &kind, id: &id, action: &action };
     match wire.as_str() {
         "stripe" => respond(&all.stripe, stripe::drive, what, &body).await,
         "square" => respond(&all.square, square::drive, what, &body).await,
         "increase" => respond(&all.increase, increase::drive, what, &body).await,
         "modern_treasury" => respond(&all.modern_treasury, modern_treasury::drive, what, &body).await,
+        "adyen" => respond(&all.adyen, adyen::drive, what, &body).await,
         _ => problem(StatusCode::NOT_FOUND, "unknown provider"),
     }
 }
 
-/// Does an action to an object: its kind, its id and the action's name.
 type Drive<P> = fn(
     &mut <P as Provider>::State,
     &Arc<Services>,
-    (&str, &str, &str),
+    Driven<'_>,
     &Value,
 ) -> Result<Value, <P as Provider>::Error>;
 
-async fn respond<P: Provider>(
-    api: &Api<P>,
-    drive: Drive<P>,
-    what: (&str, &str, &str),
-    body: &Value,
-) -> Response {
+async fn respond<P: Provider>(api: &Api<P>, drive: Drive<P>, what: Driven<'_>, body: &Value) -> Response {
     match api.change_and_announce(|state| drive(state, api.services(), what, body)).await {
         Ok(object) => ok(&object),
         Err(error) => refuse(&error),

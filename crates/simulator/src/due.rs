@@ -1,4 +1,4 @@
-//! What happens to transfers by itself, some time after they were accepted.
+//! What happens by itself: transfers some time after they were accepted, and other objects at a time of their own.
 
 use crate::prelude::*;
 use tokio::time::{Duration, Instant};
@@ -49,5 +49,26 @@ pub(crate) async fn settle_forever<P: Provider<State: Settles>>(api: Api<P>, aft
             () = tokio::time::sleep_until(next.map_or(wake, |due| due.min(wake))) => {}
         }
         api.change_and_announce(|state| state.settle_due(api.services())).await;
+    }
+}
+
+/// What a provider remembers whose objects end at times of their own.
+pub(crate) trait EndsByItself {
+    fn end_due(&mut self, services: &Arc<Services>);
+}
+
+/// Ends every object at its time, until the simulator stops.
+pub(crate) async fn end_forever<P: Provider<State: EndsByItself>>(api: Api<P>) {
+    let services = api.services();
+    let mut pause = PAUSES.1;
+    loop {
+        tokio::select! {
+            () = services.stopped() => return,
+            () = tokio::time::sleep(pause) => {}
+        }
+        let begun = Instant::now();
+        api.change_and_announce(|state| state.end_due(services)).await;
+        // Everything that is open is looked through, which must not become the provider's main work.
+        pause = PAUSES.1.max(begun.elapsed() * 50);
     }
 }

@@ -43,6 +43,34 @@ impl<'a, E: FieldError> Fields<'a, E> {
         }
     }
 
+    /// Checks every field against those that the endpoint knows, which are separated by spaces: one with `*` is required,
+    /// with `<80` a text of at most so many characters, with `=a|b` one of these words, in which `_` stands for a space.
+    pub(crate) fn check(&self, known: &str) -> Result<(), E> {
+        let name_of = |rule: &str| rule.split(['*', '<', '=']).next().unwrap_or_default().to_owned();
+        let names: Vec<String> = known.split_whitespace().map(name_of).collect();
+        self.allow(&names.iter().map(String::as_str).collect::<Vec<_>>())?;
+        for (rule, name) in known.split_whitespace().zip(&names) {
+            let Some(value) = self.value(name).filter(|value| **value != "") else {
+                if rule.contains('*') {
+                    return Err(self.missing(name));
+                }
+                continue;
+            };
+            let text = value.as_str().map_or_else(|| value.to_string(), |text| text.replace(' ', "_"));
+            if let Some((_, length_max)) = rule.split_once('<')
+                && (!value.is_string() || length_max.parse().is_ok_and(|max| text.chars().count() > max))
+            {
+                return Err(self.wrong(name, &format!("a string of at most {length_max} characters")));
+            }
+            if let Some((_, words)) = rule.split_once('=')
+                && !words.split('|').any(|word| word == text)
+            {
+                return Err(self.wrong(name, &format!("one of {words}")));
+            }
+        }
+        Ok(())
+    }
+
     /// A null counts as absent.
     pub(crate) fn value(&self, field: &str) -> Option<&'a Value> {
         self.object.get(field).filter(|value| !value.is_null())

@@ -1,6 +1,8 @@
 //! Idempotency keys: what was asked under each, and what was answered.
 
+use crate::archive::{Part, Row, Rows};
 use crate::prelude::*;
+use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 use std::collections::{HashMap, VecDeque};
 
@@ -67,6 +69,19 @@ struct Inner {
     answered: VecDeque<Hash>,
     /// Those whose answer was dropped.
     used: VecDeque<Hash>,
+    /// Those answered since they were written to a file, if they are.
+    changes: Option<Vec<Hash>>,
+}
+
+/// A key with its answer, as it is written to a file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Written {
+    fingerprint: String,
+    at: i64,
+    status: u16,
+    #[serde(with = "archive::text")]
+    body: Arc<str>,
+    request_id: String,
 }
 
 impl Keys {
@@ -97,22 +112,8 @@ impl Keys {
 
     /// Keeps the answer for replay. The oldest answers are dropped, and their keys stay used.
     pub(crate) fn settle(&self, key: &str, fingerprint: &str, saved: Saved, now: i64) {
-        let (key, fingerprint) = (hash(key), hash(fingerprint));
-        let progress = Progress::Answered(Box::new(saved));
         let inner = &mut *lock(&self.inner);
-        inner.entries.insert(key, Entry { fingerprint, progress, at: now });
-        inner.answered.push_back(key);
-        while inner.answered.len() > self.answers_max {
-            let Some(oldest) = inner.answered.pop_front() else { break };
-            let entry = inner.entries.get_mut(&oldest);
-            if let Some(entry) = entry.filter(|entry| matches!(entry.progress, Progress::Answered(_))) {
-                entry.progress = Progress::Used;
-                inner.used.push_back(oldest);
-            }
-        }
-        while inner.used.len() > USED_MAX {
-            inner.used.pop_front().and_then(|oldest| inner.entries.remove(&oldest));
-        }
+        inner.settle(hash(key), hash(fingerprint), saved, now, self.answers_max);
     }
 
     /// Forgets a key, so that it may be used again.
@@ -121,7 +122,81 @@ impl Keys {
     }
 
     pub(crate) fn clear(&self) {
-        *lock(&self.inner) = Inner::default();
+        let mut inner = lock(&self.inner);
+        let changes = inner.changes.as_ref().map(|_| Vec::new());
+        *inner = Inner { changes, ..Inner::default() };
+    }
+}
+
+impl Inner {
+    fn settle(&mut self, key: Hash, fingerprint: Hash, saved: Saved, now: i64, answers_max: usize) {
+        let progress = Progress::Answered(Box::new(saved));
+        self.entries.insert(key, Entry { fingerprint, progress, at: now });
+        self.answered.push_back(key);
+        if let Some(changes) = &mut self.changes {
+            changes.push(key);
+        }
+        while self.answered.len() > answers_max {
+            let Some(oldest) = self.answered.pop_front() else { break };
+            let entry = self.entries.get_mut(&oldest);
+            if let Some(entry) = entry.filter(|entry| matches!(entry.progress, Progress::Answered(_))) {
+                entry.progress = Progress::Used;
+                self.used.push_back(oldest);
+            }
+        }
+        while self.used.len() > USED_MAX {
+            self.used.pop_front().and_then(|oldest| self.entries.remove(&oldest));
+        }
+    }
+
+    fn write<'a>(&self, keys: impl IntoIterator<Item = &'a Hash>, rows: &mut Rows<'_>) {
+        for key in keys {
+            let Some(Entry { fingerprint, progress: Progress::Answered(saved), at }) = self.entries.get(key)
+            else {
+                continue;
+            };
+            let Saved { status, body, request_id } = &**saved;
+            let written = Written {
+                fingerprint: HEXLOWER.encode(fingerprint),
+                at: *at,
+                status: status.as_u16(),
+                body: Arc::clone(body),
+                request_id: request_id.clone(),
+            };
+            rows.add(0, &HEXLOWER.encode(key), Some(&written));
+        }
+    }
+}
+
+/// Keys that are only known as used are forgotten with the process.
+impl Part for &Keys {
+    fn keep_changes(&mut self) {
+        lock(&self.inner).changes = Some(Vec::new());
+    }
+
+    fn write_changes(&mut self, rows: &mut Rows<'_>) {
+        let mut inner = lock(&self.inner);
+        let changes = inner.changes.as_mut().map(std::mem::take).unwrap_or_default();
+        inner.write(&changes, rows);
+    }
+
+    fn write_all(&self, rows: &mut Rows<'_>) {
+        let inner = lock(&self.inner);
+        inner.write(&inner.answered, rows);
+    }
+
+    fn restore(&mut self, row: &Row) -> serde_json::Result<()> {
+        let read = |text: &str| HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok();
+        let Some(Written { fingerprint, at, status, body, request_id }) = row.object()? else {
+            return Ok(());
+        };
+        if let (Some(key), Some(fingerprint), Ok(status)) =
+            (read(&row.id), read(&fingerprint), StatusCode::from_u16(status))
+        {
+            let saved = Saved { status, body, request_id };
+            lock(&self.inner).settle(key, fingerprint, saved, at, self.answers_max);
+        }
+        Ok(())
     }
 }
 

@@ -1,4 +1,4 @@
-//! An in-memory simulator of the payment providers' APIs.
+//! A simulator of the payment providers' APIs, in memory, and on request in a file as well.
 //!
 //! The simulator answers what the providers' published specifications promise, closely enough that their official
 //! client libraries work against it unchanged. It keeps state, honors idempotency keys as each provider does, signs
@@ -8,16 +8,18 @@
 //! Each file knows only the layers below it. From the top:
 //! - `simulator` is the handle that callers hold, `control` the control interface;
 //! - `providers` holds the APIs together;
-//! - `stripe`, `square`, `increase` and `modern_treasury` list their routes; inside, endpoints and objects stand on `call` and `state`;
+//! - `stripe`, `square`, `increase`, `modern_treasury` and `adyen` list their routes; inside, endpoints and objects stand on `call` and `state`;
 //! - `call_handler` carries out any provider's call, `api` says what it must know about the provider;
-//! - `services` is what all share, over leaves such as `webhooks`, `faults` and `config`; `prelude` names what most files use.
+//! - `services` is what all share, over leaves such as `webhooks`, `faults`, `archive` and `config`; `prelude` names what most files use.
 //!
 //! The README beside this crate says how to drive it and what it does not imitate.
 
 // The providers' larger objects are one `json!` each.
 #![recursion_limit = "256"]
 
+mod adyen;
 mod api;
+mod archive;
 mod calendar;
 mod call_handler;
 mod card;
@@ -43,7 +45,11 @@ mod square;
 mod stripe;
 mod webhooks;
 
-pub use config::{Config, IncreaseKeys, ModernTreasuryKeys, SquareKeys, StripeKeys, WebhookTarget, Wire};
+pub use config::{
+    AdyenKeys, Config, IncreaseKeys, ModernTreasuryKeys, SquareKeys, StripeKeys, WebhookTarget, Wire,
+};
 pub use increase::return_reason;
-pub use signature::{increase_signature, modern_treasury_signature, square_signature, stripe_signature};
+pub use signature::{
+    adyen_signature, increase_signature, modern_treasury_signature, square_signature, stripe_signature,
+};
 pub use simulator::{Simulator, router};

@@ -8,9 +8,16 @@ use http::HeaderValue;
 const STYLE: &str = include_str!("page.css");
 
 /// Whom customers pay. The providers' pages name the merchant; here there is one.
-pub(crate) const MERCHANT: &str = "Demo shop";
+const MERCHANT: &str = "Demo shop";
 
-#[derive(Debug)]
+pub(crate) type Cards = [(&'static str, &'static str); 4];
+
+/// Cards to type: a good one, those that every provider declines, and one more.
+pub(crate) const fn cards(good: &'static str, other: (&'static str, &'static str)) -> Cards {
+    [(good, "Paid"), ("4000 0000 0000 0002", "Declined"), ("4000 0000 0000 9995", "No funds"), other]
+}
+
+#[derive(Debug, Default)]
 pub(crate) struct Checkout<'a> {
     pub(crate) provider: &'a str,
     pub(crate) amount: String,
@@ -110,6 +117,17 @@ pub(crate) fn message(status: StatusCode, provider: &str, heading: &str, text: &
     page(status, provider, heading, &format!("<h1>{}</h1>\n<p>{}</p>", escape(heading), escape(text)))
 }
 
+/// The bank's question whether the customer pays so much; nothing where it has none. What else it asks for is HTML.
+pub(crate) fn bank_page(provider: &str, amount: Option<String>, asked: &str) -> Response {
+    let Some(amount) = amount else {
+        let text = "This payment does not need confirmation.";
+        return message(StatusCode::NOT_FOUND, provider, "Nothing to confirm", text);
+    };
+    let body =
+        format!(include_str!("bank.html"), merchant = MERCHANT, amount = escape(&amount), asked = asked);
+    page(StatusCode::OK, provider, "Is this you?", &body)
+}
+
 /// A narrow page around a body that is HTML already.
 pub(crate) fn page(status: StatusCode, provider: &str, title: &str, body: &str) -> Response {
     let body = format!("<div class=\"card\">\n{}\n{body}\n</div>", merchant());
@@ -157,7 +175,9 @@ pub(crate) fn redirect(to: &str) -> Response {
     response
 }
 
-pub(crate) fn script(text: &'static str) -> Response {
+/// A provider's script for browsers, with the card form that it draws.
+pub(crate) fn script(own: &str) -> Response {
+    let text = format!("(function () {{\n\"use strict\";\n{}{own}}})();\n", include_str!("card-form.js"));
     let mut response = Response::new(Body::from(text));
     let kind = HeaderValue::from_static("text/javascript; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
@@ -173,21 +193,18 @@ pub(crate) fn with_query(url: &str, pairs: &[(&str, &str)]) -> String {
     format!("{url}{mark}{query}{fragment}")
 }
 
+/// What was typed into a field of a form.
+pub(crate) fn form_field(form: &[u8], name: &str) -> Option<String> {
+    form_urlencoded::parse(form).find(|(known, _)| known == name).map(|(_, value)| value.into_owned())
+}
+
 pub(crate) fn typed_card(form: &[u8]) -> Typed {
-    let mut typed = Typed::default();
-    for (name, value) in form_urlencoded::parse(form) {
-        match &*name {
-            "number" => typed.number = value.into_owned(),
-            "cvc" => typed.cvc = value.into_owned(),
-            "expiry" => {
-                let (month, year) =
-                    value.split_once('/').or_else(|| value.split_at_checked(2)).unwrap_or((&value, ""));
-                (typed.exp_month, typed.exp_year) = (month.trim().to_owned(), year.trim().to_owned());
-            }
-            _ => {}
-        }
-    }
-    typed
+    let field = |name: &str| form_field(form, name).unwrap_or_default();
+    let expiry = field("expiry");
+    let (month, year) =
+        expiry.split_once('/').or_else(|| expiry.split_at_checked(2)).unwrap_or((&expiry, ""));
+    let (exp_month, exp_year) = (month.trim().to_owned(), year.trim().to_owned());
+    Typed { number: field("number"), exp_month, exp_year, cvc: field("cvc") }
 }
 
 /// `1,019.99 USD`.
@@ -205,6 +222,15 @@ pub(crate) fn amount_text(amount: i64, currency: &str) -> String {
         _ => 100,
     };
     format!("{}.{:0digits$} {currency}", grouped(amount / unit), amount % unit)
+}
+
+/// Items as a page lists them: with their amounts, unless there is one whose amount is the total.
+pub(crate) fn item_texts(items: Vec<(String, i64)>, currency: &str) -> Vec<String> {
+    let has_several = items.len() > 1;
+    let text = |(name, amount): (String, i64)| {
+        if has_several { format!("{name}: {}", amount_text(amount, currency)) } else { name }
+    };
+    items.into_iter().map(text).collect()
 }
 
 /// `1,234,567`.

@@ -49,6 +49,11 @@ impl Query {
     }
 }
 
+/// The rows of a table: so many columns with a space between them, of which the last is the rest of the line.
+pub(crate) fn rows<const N: usize>(table: &'static str) -> impl Iterator<Item = [&'static str; N]> {
+    table.lines().filter_map(|line| line.splitn(N, ' ').collect::<Vec<_>>().try_into().ok())
+}
+
 /// Whether a name is in one of the lists, whose names are separated by spaces.
 pub(crate) fn is_listed(name: &str, lists: &[&str]) -> bool {
     lists.iter().any(|list| list.split_whitespace().any(|listed| listed == name))

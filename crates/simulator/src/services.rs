@@ -1,13 +1,28 @@
 //! What everything in a simulator shares: configuration, identifiers, faults, webhooks, and the signal to stop.
 
+use crate::archive::{Archive, Line, Lines, Part as _, Row};
 use crate::faults::{FaultQueue, Kind};
 use crate::ids::Ids;
 use crate::prelude::*;
 use crate::webhooks::{Delivery, Endpoint, Queue, Sender, WebhookEvent};
+use std::io;
 use std::sync::atomic::{AtomicI64, Ordering};
 use tokio::sync::watch;
 
 const ENDPOINTS_MAX: usize = 100;
+
+/// What the services have in the file.
+pub(crate) const OWNER: &str = "services";
+const UNSENT: &str = "webhooks";
+
+/// An event that not everybody who listens has received.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Unsent {
+    wire: Wire,
+    event: WebhookEvent,
+}
+
+impl Kept for Unsent {}
 
 #[derive(Debug)]
 pub(crate) struct Services {
@@ -15,6 +30,12 @@ pub(crate) struct Services {
     pub(crate) ids: Ids,
     pub(crate) faults: FaultQueue,
     pub(crate) queue: Queue,
+    /// Where changes are kept, if anywhere.
+    pub(crate) archive: Option<Archive>,
+    /// Events that not everybody who listens has heard of, where they outlive the process.
+    unsent: Mutex<Collection<Unsent>>,
+    /// Those of an earlier process, until they are sent.
+    left: Mutex<Vec<Unsent>>,
     public_url: Mutex<String>,
     endpoints: Mutex<Vec<Endpoint>>,
     /// How far the clock in every answer is ahead of the real one.
@@ -24,13 +45,16 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    pub(crate) fn new(config: Config) -> Self {
+    pub(crate) fn new(config: Config, archive: Option<Archive>) -> Self {
         let ids = Ids::new(config.seed);
         let endpoints = config.webhooks.iter().map(|target| Endpoint::new(&ids, target.clone())).collect();
         Self {
             ids,
             faults: FaultQueue::default(),
             queue: Queue::default(),
+            archive,
+            unsent: Mutex::new(Collection::new(config.objects_max)),
+            left: Mutex::default(),
             public_url: Mutex::new(config.public_url.clone()),
             endpoints: Mutex::new(endpoints),
             skew_seconds: AtomicI64::new(0),
@@ -44,10 +68,57 @@ impl Services {
     pub(crate) fn reset(&self) {
         self.faults.clear();
         self.queue.clear();
+        lock(&self.unsent).clear();
+        lock(&self.left).clear();
         let targets = self.config.webhooks.iter();
         *lock(&self.endpoints) = targets.map(|target| Endpoint::new(&self.ids, target.clone())).collect();
         self.set_skew(0);
         lock(&self.calls).clear();
+    }
+
+    /// Adds to a change the events that are to be sent of it.
+    pub(crate) fn write_unsent(&self, wire: Wire, events: &[WebhookEvent], line: &mut Line) {
+        let mut unsent = lock(&self.unsent);
+        for event in events {
+            unsent.put(&event.event_id, Unsent { wire, event: event.clone() });
+        }
+        unsent.write_changes(&mut line.rows(OWNER, UNSENT));
+    }
+
+    /// Nothing more is sent of an event. Where it had several receivers, the first that is done with it ends it.
+    fn finish_event(&self, event_id: &str) {
+        let Some(archive) = &self.archive else { return };
+        let mut line = Line::default();
+        let mut unsent = lock(&self.unsent);
+        unsent.remove(event_id);
+        unsent.write_changes(&mut line.rows(OWNER, UNSENT));
+        // The file is written anew with this lock taken while that of the file is held.
+        drop(unsent);
+        archive.append(line);
+    }
+
+    /// Takes a row of the file, at the start.
+    pub(crate) fn restore(&self, row: &Row) -> serde_json::Result<()> {
+        lock(&self.unsent).restore(row)
+    }
+
+    /// Once everything is restored: from now on changes are written.
+    pub(crate) fn keep_changes(&self) {
+        let mut unsent = lock(&self.unsent);
+        unsent.keep_changes();
+        *lock(&self.left) = unsent.oldest_first().cloned().collect();
+    }
+
+    pub(crate) fn write_all(&self, lines: &mut Lines) -> io::Result<()> {
+        lines.write(OWNER, UNSENT, &*lock(&self.unsent))
+    }
+
+    /// Sends what an earlier process did not come to send, to whoever listens now.
+    pub(crate) async fn resume(&self) {
+        let left = std::mem::take(&mut *lock(&self.left));
+        for Unsent { wire, event } in left {
+            self.announce(wire, vec![event], None).await;
+        }
     }
 
     /// The address customers reach a provider's pages at.
@@ -164,7 +235,10 @@ impl Services {
         fault: Option<&Fault>,
     ) {
         let kind = fault.map(|fault| fault.kind);
-        if kind == Some(Kind::WebhookNever) || webhook_events.is_empty() {
+        if kind == Some(Kind::WebhookNever) {
+            for event in &webhook_events {
+                self.finish_event(&event.event_id);
+            }
             return;
         }
         if kind == Some(Kind::WebhookOutOfOrder) {
@@ -176,6 +250,9 @@ impl Services {
         };
         let endpoints = self.endpoints(wire);
         for notice in webhook_events {
+            if !endpoints.iter().any(|endpoint| endpoint.hears(&notice.kind, notice.is_connected)) {
+                self.finish_event(&notice.event_id);
+            }
             let listening =
                 endpoints.iter().filter(|endpoint| endpoint.hears(&notice.kind, notice.is_connected));
             for endpoint in listening {
@@ -186,7 +263,7 @@ impl Services {
                 }
                 if kind == Some(Kind::WebhookFirst) {
                     self.queue.begin();
-                    Sender::default().deliver(&self.config, &self.queue, delivery).await;
+                    self.deliver(&Sender::default(), delivery).await;
                 } else {
                     self.queue.push(delivery, pause);
                 }
@@ -199,8 +276,15 @@ impl Services {
         loop {
             tokio::select! {
                 () = self.stopped() => return,
-                delivery = self.queue.next() => sender.deliver(&self.config, &self.queue, delivery).await,
+                delivery = self.queue.next() => self.deliver(&sender, delivery).await,
             }
+        }
+    }
+
+    async fn deliver(&self, sender: &Sender, delivery: Delivery) {
+        let event_id = delivery.notice.event_id.clone();
+        if sender.deliver(&self.config, &self.queue, delivery).await {
+            self.finish_event(&event_id);
         }
     }
 }

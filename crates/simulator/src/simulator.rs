@@ -1,13 +1,15 @@
 //! The simulator as its users hold it: its routes, its background work, its end.
 
-use crate::due::settle_forever;
+use crate::due::{end_forever, settle_forever};
 use crate::prelude::*;
-use crate::{control, increase, modern_treasury, square, stripe};
+use crate::{adyen, control, increase, modern_treasury, square, stripe};
 use axum::extract::State;
 use axum::middleware;
+use std::io;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A new simulator's routes: `/stripe/…`, `/square/…`, `/increase/…`, `/modern_treasury/…` and `/control/…`.
+/// A new simulator's routes: one prefix for each provider (`/stripe/…`, `/adyen/…`), and `/control/…`.
 ///
 /// Whoever wants to stop the background work makes a [`Simulator`] instead.
 pub fn router(config: Config) -> Router {
@@ -16,7 +18,8 @@ pub fn router(config: Config) -> Router {
 
 /// A handle on one simulator. Clones share everything.
 ///
-/// Background work (webhooks, checkout expiry, settlement) starts with the first call and ends with [`Simulator::stop`].
+/// Background work (webhooks, checkout expiry, settlement) starts with [`Simulator::start`] or the first call and ends with
+/// [`Simulator::stop`].
 #[derive(Debug, Clone)]
 pub struct Simulator {
     providers: Providers,
@@ -26,11 +29,38 @@ pub struct Simulator {
 impl Simulator {
     /// A simulator with nothing in it.
     pub fn new(config: Config) -> Self {
-        Self { providers: Providers::new(config), is_started: Arc::default() }
+        Self { providers: Providers::new(config, None), is_started: Arc::default() }
     }
 
-    /// Every route: `/stripe/…`, `/square/…`, `/increase/…`, `/modern_treasury/…` and `/control/…`. With [`Config::only`], that provider's API at the
-    /// root, and `/control/…`.
+    /// A simulator that keeps its objects in a file, and has those of an earlier one that kept them there. What the control
+    /// interface changed, and webhook targets added by calls, go with the process.
+    pub fn open(config: Config, path: &Path) -> io::Result<Self> {
+        Ok(Self { providers: Providers::open(config, path)?, is_started: Arc::default() })
+    }
+
+    /// Starts the background work, where no call has. Within a runtime only.
+    pub fn start(&self) {
+        if self.is_started.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let all = self.providers.clone();
+        tokio::spawn(all.clone().rewrite_archive_forever());
+        let Providers { services, stripe, increase, modern_treasury, adyen, .. } = all;
+        for _ in 0..services.config.webhook_workers.clamp(1, 64) {
+            tokio::spawn(Arc::clone(&services).deliver_forever());
+        }
+        tokio::spawn(end_forever(stripe));
+        tokio::spawn(end_forever(adyen));
+        if let Some(after) = services.config.ach_settles_after_ms {
+            let after = Duration::from_millis(after);
+            tokio::spawn(settle_forever(increase, after));
+            tokio::spawn(settle_forever(modern_treasury, after));
+        }
+        tokio::spawn(async move { services.resume().await });
+    }
+
+    /// Every route: one prefix for each provider (`/stripe/…`, `/adyen/…`), and `/control/…`. With [`Config::only`], that
+    /// provider's API at the root, and `/control/…`.
     pub fn router(&self) -> Router {
         let apis = match self.providers.services.config.only {
             Some(wire) => self.api(wire),
@@ -48,6 +78,7 @@ impl Simulator {
             Wire::Square => square::router(self.providers.square.clone()),
             Wire::Increase => increase::router(self.providers.increase.clone()),
             Wire::ModernTreasury => modern_treasury::router(self.providers.modern_treasury.clone()),
+            Wire::Adyen => adyen::router(self.providers.adyen.clone()),
         })
     }
 
@@ -78,17 +109,6 @@ impl Simulator {
 }
 
 async fn start(State(simulator): State<Simulator>, request: Request, next: Next) -> Response {
-    if !simulator.is_started.swap(true, Ordering::Relaxed) {
-        let Providers { services, stripe, increase, modern_treasury, .. } = simulator.providers;
-        for _ in 0..services.config.webhook_workers.clamp(1, 64) {
-            tokio::spawn(Arc::clone(&services).deliver_forever());
-        }
-        tokio::spawn(stripe::expire_sessions_forever(stripe));
-        if let Some(after) = services.config.ach_settles_after_ms {
-            let after = Duration::from_millis(after);
-            tokio::spawn(settle_forever(increase, after));
-            tokio::spawn(settle_forever(modern_treasury, after));
-        }
-    }
+    simulator.start();
     next.run(request).await
 }

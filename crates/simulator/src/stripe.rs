@@ -6,6 +6,7 @@ mod attempt;
 mod browser;
 mod call;
 mod charges;
+mod confirmation_tokens;
 mod disputes;
 mod domains;
 mod drive;
@@ -20,6 +21,7 @@ mod methods;
 mod refunds;
 mod sessions;
 mod state;
+mod surcharge;
 mod versions;
 mod webhook_endpoints;
 
@@ -41,17 +43,16 @@ mod prelude {
     pub(super) use super::methods::Method;
     pub(super) use super::sessions::Session;
     pub(super) use super::state::{Context, State};
-    pub(super) use super::{disputes, list, method_types, methods, versions};
-    pub(super) use crate::card::{Behavior, Card, Reason};
-    pub(super) use crate::page::amount_text;
+    pub(super) use super::{confirmation_tokens, disputes, list, method_types, methods, versions};
+    pub(super) use crate::card::{Behavior, Card, Funding, Reason};
+    pub(super) use crate::page::{amount_text, item_texts};
     pub(super) use crate::prelude::*;
 }
 
 pub(crate) use call::Stripe;
 pub(crate) use drive::drive;
-pub(crate) use sessions::expire_sessions_forever;
 
-const ROUTES: [Route<Stripe>; 33] = [
+const ROUTES: [Route<Stripe>; 36] = [
     (POST, "/v1/payment_intents", "payment_intents.create", intents::create),
     (GET, "/v1/payment_intents", "payment_intents.list", intents::list),
     (POST, "/v1/payment_intents/{id}", "payment_intents.update", intents::update),
@@ -65,6 +66,14 @@ const ROUTES: [Route<Stripe>; 33] = [
     (GET, "/v1/payment_method_domains/{id}", "payment_method_domains.retrieve", domains::retrieve),
     (POST, "/v1/payment_method_domains/{id}/validate", "payment_method_domains.validate", domains::retrieve),
     (POST, "/v1/payment_methods", "payment_methods.create", methods::create),
+    (POST, "/v1/confirmation_tokens", "confirmation_tokens.create", confirmation_tokens::create),
+    (GET, "/v1/confirmation_tokens/{id}", "confirmation_tokens.retrieve", confirmation_tokens::retrieve),
+    (
+        POST,
+        "/v1/test_helpers/confirmation_tokens",
+        "test_helpers.confirmation_tokens.create",
+        confirmation_tokens::create,
+    ),
     (POST, "/v1/checkout/sessions", "checkout.sessions.create", sessions::create),
     (GET, "/v1/checkout/sessions", "checkout.sessions.list", sessions::list),
     (GET, "/v1/checkout/sessions/{id}", "checkout.sessions.retrieve", sessions::retrieve),

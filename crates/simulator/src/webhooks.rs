@@ -10,10 +10,11 @@ pub(crate) use queue::Queue;
 pub(crate) use sender::Sender;
 
 /// Something happened, and whoever listens should hear of it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct WebhookEvent {
     pub(crate) kind: String,
     pub(crate) event_id: String,
+    #[serde(with = "archive::text")]
     pub(crate) body: Arc<str>,
     /// Whether it happened in a connected account: other endpoints receive it than for the platform's own events.
     pub(crate) is_connected: bool,
@@ -62,6 +63,7 @@ impl Endpoint {
             Wire::Square => "wbhk_",
             Wire::Increase => "event_subscription_",
             Wire::ModernTreasury => "webhook_endpoint_",
+            Wire::Adyen => "WBHK",
         };
         Self {
             id: format!("{prefix}{}", ids.letters(24).to_ascii_lowercase()),

@@ -95,6 +95,7 @@ fn dispute(status: &str, amount: u64) -> Dispute {
         status: status.to_owned(),
         reason: Some("fraudulent".to_owned()),
         amount: Some(minor(amount)),
+        currency: None,
         respond_by: Some(at(77)),
         withdrawn: None,
     }

@@ -164,7 +164,7 @@ pub async fn changes_are_announced(nodes: &Nodes) {
     for _ in 0..3 {
         let before = nodes.two.directory_since(DirectoryVersion::default()).await.unwrap().version;
         let environment = nodes.environment().await;
-        tokio::time::timeout(Duration::from_secs(5), signal.announced())
+        tokio::time::timeout(Duration::from_mins(1), signal.announced())
             .await
             .expect("the change is announced");
         let delta = nodes.two.directory_since(before).await.unwrap();

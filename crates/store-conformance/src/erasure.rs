@@ -7,6 +7,7 @@ use tollgate_domain::{
     event::EventKind,
     id::{EnvironmentId, PaymentId},
     ledger::TransferStep,
+    payment_card::PaymentCard,
     refund::{Refund, RefundOrigin, RefundStatus, RefundTerms},
     search::{amount_term, customer_term, text_term},
     transaction::{Failure, Status},
@@ -18,7 +19,7 @@ use tollgate_engine::ports::{
 use super::{
     ALL, Nodes, at, minor,
     outbox_samples::FAILED,
-    samples::{card, in_status, preparing, settled},
+    samples::{card, full_card, in_status, preparing, settled},
     transfer_samples::{ach, sending, voted},
 };
 
@@ -78,6 +79,7 @@ pub async fn somebody(nodes: &Nodes) -> Somebody {
     };
     let mut state = in_status(Status::Failed);
     state.failure = Some(failure("failure"));
+    state.card = Some(Box::new(PaymentCard { last_four: Some("4711".to_owned()), ..full_card() }));
     let mut entry = nodes.new_entry("provider_call");
     entry.detail = format!("{{\"said\":\"{}\"}}", text("timeline"));
     let exception = nodes.new_exception(DiscrepancyKind::Amount, "1");
@@ -151,6 +153,7 @@ pub async fn a_person_is_erased_and_the_books_are_not(nodes: &Nodes) {
     };
     let email = || customer_term(&format!("{CANARY}@example.com"));
     assert_eq!(found(email()).await.len(), 2);
+    assert_eq!(found(Some("last4:4711".to_owned())).await.len(), 2);
     let balances = nodes.two.balances(environment, sent.order.currency).await.unwrap();
     let ledger = nodes.two.ledger(environment, sent.order.currency, None, ALL).await.unwrap();
     let (before_card, before_transfer) =
@@ -176,12 +179,25 @@ pub async fn a_person_is_erased_and_the_books_are_not(nodes: &Nodes) {
     assert_eq!((card.order.fee, &card.order.request), (before_card.order.fee, &before_card.order.request));
     let (was, is) = (before_card.transaction.unwrap(), card.transaction.clone().unwrap());
     assert_eq!((is.state.status, is.id), (was.state.status, was.id));
+    let known = was.state.card.unwrap();
+    let left = PaymentCard {
+        brand: known.brand,
+        funding: known.funding,
+        country: known.country,
+        ..PaymentCard::default()
+    };
+    assert_eq!(is.state.card.as_deref(), Some(&left));
     assert_eq!(card.revision, before_card.revision + 1, "whoever read it before reads it again");
     let transfer = nodes.read_transfer(sent).await;
     assert_eq!(transfer.order.fee, before_transfer.order.fee);
     assert_eq!(transfer.state.status, Status::Succeeded);
     assert_eq!(transfer.order.last_four, "");
     let told = nodes.all_events(environment).await;
+    assert!(
+        told.iter()
+            .filter_map(|event| event.state.as_ref())
+            .all(|state| { state.card.as_deref().is_none_or(|card| *card == left) })
+    );
     let shown = format!("{card:?} {transfer:?} {told:?}");
     assert!(!shown.contains(CANARY), "{shown}");
     let kinds = |events: &[tollgate_engine::ports::Event]| {

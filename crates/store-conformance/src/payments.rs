@@ -13,7 +13,7 @@ use tollgate_engine::ports::{
 
 use super::{
     ALL, Nodes, at, random,
-    samples::{LETTERS, account, card, due, full_state, preparing},
+    samples::{LETTERS, account, card, due, full_card_fee, full_state, preparing},
     switch::attempts_at,
     transfer_samples::ach,
 };
@@ -30,6 +30,7 @@ pub async fn a_payment_goes_round(nodes: &Nodes) {
         follow_up: Some(at(5)),
         tries: u32::MAX,
         waiting: Some(LETTERS.to_owned()),
+        card_fee: Some(Box::new(full_card_fee())),
     };
     for (order, progress) in
         [(nodes.new_order(environment), preparing()), (nodes.new_full_order(environment), full)]
@@ -90,6 +91,20 @@ pub async fn an_operator_ties_a_payment_to_another_account(nodes: &Nodes) {
     let another = account(Some("another"));
     let (payment, transfer) = (card(id), ach(new.order.id));
     for reference in [payment, transfer] {
+        // A line alone leaves the payment as it is; repeated, it is there once.
+        let line = nodes.new_entry("note");
+        let revision = nodes.two.transaction(environment, reference).await.unwrap().map(|it| it.revision);
+        for _ in 0..2 {
+            assert!(nodes.one.add_to_timeline(environment, reference, &line).await.unwrap());
+        }
+        let lines = nodes.two.timeline(environment, reference).await.unwrap();
+        assert_eq!((lines.last(), lines.iter().filter(|it| **it == line).count()), (Some(&line), 1));
+        assert_eq!(
+            nodes.two.transaction(environment, reference).await.unwrap().map(|it| it.revision),
+            revision
+        );
+        let nowhere = nodes.environment().await.id;
+        assert!(!nodes.one.add_to_timeline(nowhere, reference, &line).await.unwrap());
         let entry = nodes.new_entry("account");
         assert!(nodes.one.set_account(environment, reference, &another, &entry).await.unwrap());
         assert_eq!(nodes.two.timeline(environment, reference).await.unwrap().last(), Some(&entry));

@@ -397,6 +397,9 @@ pub async fn parts_of_references_terms_disputes_and_customers_are_found(nodes: &
     assert_eq!(customers.iter().map(|one| one.reference).collect::<Vec<_>>(), [sent, cards[0]]);
     assert_eq!(customers[0].email.as_ref(), Some(&new.order.customer_email));
     assert_eq!(customers[0].external_id.as_ref(), Some(&new.order.external_customer_id));
+    assert_eq!(customers[0].bank_name.as_ref(), Some(&new.order.bank_name));
+    assert_eq!(customers[0].last_four.as_ref(), Some(&new.order.last_four));
+    assert_eq!((&customers[1].bank_name, &customers[1].last_four), (&None, &None));
     assert!(nodes.two.customers_of(elsewhere, &[sent, cards[0]]).await.unwrap().is_empty());
 
     let ServiceReference::Card(id) = cards[0] else { panic!("{cards:?}") };

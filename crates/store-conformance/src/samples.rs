@@ -5,10 +5,15 @@ use std::sync::Arc;
 use tollgate_domain::{
     BasisPoints, Channel, Currency, Flow, Minor, Principal, ProviderAccount, ServiceReference, Timestamp,
     card::{Attempt, AttemptState, CardOrder, DiscrepancyKind, Preparation},
+    card_fee::{
+        Brand, CardDecision, CardFacts, Consent, Country, FeeDecision, FeeKind, FeeRange, Funding,
+        Instrument, PaymentFee, Place, Reason, ReasonCode,
+    },
     event::EventKind,
     fee::{Bound, FeeEntry, FeeLayer, FeeSnapshot, LayerFee},
     hold::{CaptureMode, Hold, HoldActionKind},
     id::{ChangeId, EntryId, EnvironmentId, ExceptionId, PaymentId, TransactionId},
+    payment_card::{CardChecks, CheckResult, PaymentCard},
     routing::Matched,
     transaction::{Dispute, Failure, Status, TransactionState},
 };
@@ -40,6 +45,7 @@ pub fn preparing() -> Progress {
         follow_up: None,
         tries: 0,
         waiting: None,
+        card_fee: None,
     }
 }
 
@@ -63,6 +69,7 @@ pub fn full_state() -> TransactionState {
             status: "needs_response".to_owned(),
             reason: Some(LETTERS.to_owned()),
             amount: Some(Minor::MAX),
+            currency: Some("EUR".to_owned()),
             respond_by: Some(at(9)),
             withdrawn: None,
         }),
@@ -71,10 +78,30 @@ pub fn full_state() -> TransactionState {
             pending: Some(HoldActionKind::Capture),
             captured: Some(plain_fee(9_999)),
         }),
+        card: Some(Box::new(full_card())),
+        charged: Some(Box::new(decided_fee())),
     }
 }
 
-fn plain_fee(principal: u64) -> FeeSnapshot {
+/// A card of which everything is known.
+pub fn full_card() -> PaymentCard {
+    PaymentCard {
+        brand: Some("visa".to_owned()),
+        last_four: Some("4242".to_owned()),
+        funding: Some("debit".to_owned()),
+        country: Some("US".to_owned()),
+        expiry_month: Some(12),
+        expiry_year: Some(9999),
+        three_d_secure: Some(LETTERS.to_owned()),
+        checks: CardChecks {
+            address: Some(CheckResult::Unavailable),
+            postal_code: Some(CheckResult::Fail),
+            cvc: Some(CheckResult::Pass),
+        },
+    }
+}
+
+pub fn plain_fee(principal: u64) -> FeeSnapshot {
     let layer = FeeLayer {
         enabled: true,
         fixed: minor(30),
@@ -113,6 +140,51 @@ pub fn odd_fee() -> FeeSnapshot {
         organization,
         fee: minor(5),
         total_debit: Minor::MAX,
+        kind: None,
+    }
+}
+
+/// A fee that was decided lower than its layers.
+pub fn decided_fee() -> FeeSnapshot {
+    plain_fee(12_500).with_fees(FeeKind::Surcharge, minor(362), Minor::ZERO)
+}
+
+/// Everything that can be known of a card fee: what was decided for two cards, and that the payer agreed to the first.
+pub fn full_card_fee() -> PaymentFee {
+    let place = |text| Place::parse(text).unwrap();
+    let decision = |max: u64, code| FeeDecision {
+        kind: FeeKind::Surcharge,
+        configured: minor(393),
+        platform: minor(362),
+        organization: Minor::ZERO,
+        fee: minor(362),
+        range: FeeRange { min: Minor::ZERO, max: minor(max) },
+        reasons: vec![Reason::of(code, Some(LETTERS.into())), Reason::of(ReasonCode::AsConfigured, None)],
+        cap: Some(minor(375)),
+        cost: Some(minor(362)),
+        places: [place("US-CO"), place("JP")].into(),
+        sentences: [LETTERS.into()].into(),
+        overrides: ["US-TX".into()].into(),
+        rules_version: "2026-11-18".into(),
+    };
+    let card = |token, instrument| CardDecision {
+        token: [token; 32],
+        instrument,
+        payer: Some(place("US-GA")),
+        decision: decision(362, ReasonCode::CostCap),
+        amounts: decided_fee(),
+        at: at(7),
+    };
+    let (country, commercial) = (Country::parse("US"), Some(false));
+    let facts = CardFacts { brand: Brand::EftposAustralia, funding: Funding::Credit, country, commercial };
+    let first = card(1, Instrument::Card(facts));
+    let consent = Consent { attempt: 1, text: LETTERS.to_owned(), card: first, at: at(8) };
+    PaymentFee {
+        payer: Some(place("US")),
+        recurring: true,
+        decision: decision(375, ReasonCode::CardUnknown),
+        card: Some(card(2, Instrument::NotCard)),
+        consents: vec![consent],
     }
 }
 
@@ -292,6 +364,7 @@ impl Nodes {
                     follow_up: Some(at(8)),
                     tries: u32::MAX,
                     waiting: Some(LETTERS.to_owned()),
+                    card_fee: Some(Box::new(full_card_fee())),
                 },
             )
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tollgate_configuration::Configuration;
+use tollgate_configuration::{Configuration, built_in_fee_rules};
 use tollgate_domain::{id::EnvironmentId, tenant::KeyRecord};
 use tollgate_engine::{Directory, EnvironmentView, Process, ports::Store};
 use tollgate_vault::{Digest, MasterKey, Sealer};
@@ -33,7 +33,11 @@ fn stored(rules: usize, environment: EnvironmentId, sealer: &Sealer) -> String {
 }
 
 async fn directory(node: &Arc<dyn Store>, sealer: &Sealer) -> Arc<Directory> {
-    Arc::new(Directory::load(Arc::new(Process), Arc::clone(node), sealer.clone()).await.unwrap())
+    Arc::new(
+        Directory::load(Arc::new(Process), Arc::clone(node), sealer.clone(), built_in_fee_rules())
+            .await
+            .unwrap(),
+    )
 }
 
 fn view(directory: &Directory, environment: EnvironmentId) -> Arc<EnvironmentView> {

@@ -2,6 +2,7 @@
 
 use tollgate_domain::{
     card::CardOrder,
+    card_fee::Place,
     fee::FeeEntry,
     routing::{LeftTarget, RouteAttempt, RouteOutcome, RouteProgress},
     transaction::{Status, TransactionState},
@@ -41,6 +42,8 @@ pub async fn a_declined_payment_is_switched_with_its_transaction(nodes: &Nodes) 
                 expires_at: at(9),
                 until: at(2),
             }],
+            payer: Place::parse("US-GA"),
+            recurring: true,
         },
         ..first.clone()
     };

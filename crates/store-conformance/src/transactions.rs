@@ -1,24 +1,66 @@
 //! Lists of transactions.
 
+use std::collections::BTreeMap;
+
 use rand::RngExt as _;
 use tollgate_domain::{
-    PaymentMethod, Timestamp,
+    Minor, PaymentMethod, Timestamp,
+    hold::Hold,
     id::TransactionId,
-    transaction::{Status, Transaction},
+    transaction::{Dispute, Status, Transaction},
 };
-use tollgate_engine::ports::TransactionFilter;
+use tollgate_engine::ports::{TransactionFilter, TransactionTotal};
 
 use super::{
     ALL, Nodes, at, random,
-    samples::{card, in_status, preparing},
+    samples::{card, in_status, plain_fee, preparing},
 };
 
 fn holds(filter: &TransactionFilter, transaction: &Transaction) -> bool {
     filter.status.is_none_or(|status| transaction.state.status == status)
         && filter.method.is_none_or(|method| transaction.reference.method() == method)
         && filter.provider.as_ref().is_none_or(|provider| transaction.provider == *provider)
+        && (!filter.is_partly_refunded || transaction.state.is_partly_refunded())
+        && (!filter.is_disputed || transaction.state.dispute.is_some())
         && filter.created_from.is_none_or(|from| transaction.created_at >= from)
         && filter.created_before.is_none_or(|before| transaction.created_at < before)
+}
+
+fn dispute() -> Dispute {
+    Dispute {
+        id: "dp_1".to_owned(),
+        status: "needs_response".to_owned(),
+        reason: None,
+        amount: None,
+        currency: None,
+        respond_by: None,
+        withdrawn: None,
+    }
+}
+
+/// What a list comes to, by method, currency and status.
+fn added_up(transactions: &[Transaction]) -> Vec<TransactionTotal> {
+    let mut totals: BTreeMap<_, TransactionTotal> = BTreeMap::new();
+    for transaction in transactions {
+        let (method, status) = (transaction.reference.method(), transaction.state.status);
+        let currency = transaction.currency;
+        let total =
+            totals.entry((method.as_str(), currency.to_string(), status)).or_insert(TransactionTotal {
+                method,
+                currency,
+                status,
+                count: 0,
+                principal_minor: 0,
+                total_debit_minor: 0,
+                refunded_minor: 0,
+            });
+        let amounts = transaction.state.amounts(&transaction.fee);
+        total.count += 1;
+        total.principal_minor += u128::from(amounts.principal.minor());
+        total.total_debit_minor += u128::from(amounts.total_debit.get());
+        total.refunded_minor += u128::from(transaction.state.refunded.get());
+    }
+    totals.into_values().collect()
 }
 
 /// Random transactions under random filters, in pages, against the plainest model there is.
@@ -35,7 +77,21 @@ pub async fn lists_agree_with_a_model(nodes: &Nodes) {
         // Recorded on another node's clock, some minutes off: lists are in the order of ids all the same.
         change.at = at(random.random_range(0..20) * 60_000);
         let status = Status::ALL[random.random_range(0..6)];
-        change.transaction = Some((nodes.new_transaction_id(), in_status(status)));
+        let mut state = in_status(status);
+        if random.random_range(0..4) == 0 {
+            state.hold = Some(Hold {
+                capture_before: None,
+                pending: None,
+                captured: Some(plain_fee(random.random_range(1..500))),
+            });
+        }
+        if random.random_range(0..3) == 0 {
+            state.refunded = Minor::new(random.random_range(0..2)).unwrap();
+        }
+        if random.random_range(0..3) == 0 {
+            state.dispute = Some(dispute());
+        }
+        change.transaction = Some((nodes.new_transaction_id(), state));
         nodes.change(order.environment, id, &change).await;
         if order.environment == environment {
             model.insert(0, nodes.two.transaction(environment, card(id)).await.unwrap().unwrap());
@@ -45,10 +101,13 @@ pub async fn lists_agree_with_a_model(nodes: &Nodes) {
         let mut sometimes = |odds: u32| random.random_range(0..odds) == 0;
         let (by_status, by_method, by_provider) = (sometimes(2), sometimes(4), sometimes(3));
         let (by_start, by_end) = (sometimes(3), sometimes(3));
+        let (is_partly_refunded, is_disputed) = (sometimes(3), sometimes(3));
         let filter = TransactionFilter {
             status: by_status.then(|| Status::ALL[random.random_range(0..6)]),
             method: by_method.then(|| PaymentMethod::ALL[random.random_range(0..2)]),
             provider: by_provider.then(|| providers[random.random_range(0..3)].to_owned()),
+            is_partly_refunded,
+            is_disputed,
             created_from: by_start.then(|| at(random.random_range(0..20) * 60_000)),
             created_before: by_end.then(|| at(random.random_range(0..20) * 60_000)),
         };
@@ -66,6 +125,12 @@ pub async fn lists_agree_with_a_model(nodes: &Nodes) {
             listed.extend(page);
         }
         assert_eq!(listed, expected, "seed {seed}, round {round}: {filter:?}");
+        let count = u32::try_from(expected.len()).unwrap();
+        let totals = nodes.two.transaction_totals(environment, &filter, count).await.unwrap();
+        assert_eq!(totals, Some(added_up(&expected)), "seed {seed}, round {round}: {filter:?}");
+        let too_few =
+            nodes.two.transaction_totals(environment, &filter, count.saturating_sub(1)).await.unwrap();
+        assert_eq!(too_few.is_none(), count > 0, "seed {seed}, round {round}: {filter:?}");
     }
 }
 

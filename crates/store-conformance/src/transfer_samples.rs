@@ -238,7 +238,7 @@ impl Nodes {
     /// A change of everything that a change can change; the transfer fails and its funds are released.
     pub fn full_transfer_change(&self, from_revision: u64, event: &str, fee: &FeeSnapshot) -> TransferChange {
         let mut state = super::samples::full_state();
-        state.hold = None;
+        (state.hold, state.card) = (None, None);
         state.provider_reference = Some(format!("ach_transfer_{from_revision}"));
         TransferChange {
             state: Some(state),

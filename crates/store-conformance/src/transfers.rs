@@ -74,8 +74,8 @@ pub async fn a_changed_transfer_goes_round(nodes: &Nodes) {
     nodes.reserve(&new).await;
     let mut expected = begun(&new);
     let mut change = nodes.full_transfer_change(0, "evt_1", &new.order.fee);
-    // Nothing of a transfer is held.
-    let full = TransactionState { hold: None, ..full_state() };
+    // Nothing of a transfer is held, and it has no card.
+    let full = TransactionState { hold: None, card: None, charged: None, ..full_state() };
     change.state = Some(full.clone());
     (expected.revision, expected.updated_at) = (1, change.at);
     (expected.progress, expected.state) = (change.progress.clone(), full);

@@ -23,7 +23,15 @@ use super::{
 
 /// Takes the tables of that migration away and what later ones did, and their lines in the record; works on both
 /// databases.
-pub const UNDO: &str = "ALTER TABLE transfers DROP COLUMN timeline;
+pub const UNDO: &str = "ALTER TABLE transactions DROP COLUMN dispute_currency;
+     ALTER TABLE disputes DROP COLUMN currency;
+     DROP INDEX transactions_partly_refunded;
+     DROP INDEX transactions_disputed;
+     DROP INDEX transactions_charged;
+     ALTER TABLE transactions DROP COLUMN charged;
+     ALTER TABLE card_payments DROP COLUMN card_fee;
+     ALTER TABLE transactions DROP COLUMN card;
+     ALTER TABLE transfers DROP COLUMN timeline;
      ALTER TABLE card_payments DROP COLUMN timeline;
      INSERT INTO ledger_entries (environment_id, currency, posting_id, account, amount_minor)
          SELECT environment_id, currency, posting_id, account, amount_minor FROM posting_entries;
@@ -109,6 +117,7 @@ pub const UNDO: &str = "ALTER TABLE transfers DROP COLUMN timeline;
      DROP TABLE event_endpoints;
      DROP TABLE search_terms;
      DROP TABLE activity;
+     DROP TABLE schema_changes;
      DELETE FROM schema_migrations WHERE version >= 5";
 
 /// What was there before.

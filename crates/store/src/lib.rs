@@ -16,6 +16,8 @@ pub mod sqlite;
 mod cells;
 mod fault;
 mod migration;
+#[cfg(test)]
+mod migration_tests;
 mod prelude;
 mod record;
 mod rows;
@@ -90,11 +92,13 @@ pub enum OpenError {
     },
     /// A newer version of the service has changed the schema.
     #[error(
-        "the database's schema is at version {database}, but this version of tollgate knows only {known}: start a newer tollgate, or restore the backup made before the upgrade"
+        "the database's schema is at version {database} and needs a tollgate that knows version {needed}, but this one knows only {known}: start a newer tollgate, or restore the backup made before the upgrade"
     )]
     SchemaNewer {
         /// The database's version.
         database: i64,
+        /// What a binary must know to run on it.
+        needed: i64,
         /// The newest this binary knows.
         known: i64,
     },
@@ -117,6 +121,16 @@ pub enum OpenError {
         /// What the database said.
         reason: String,
     },
+}
+
+/// The version of the schema that this binary brings a database to.
+pub fn schema_version() -> i64 {
+    sqlite::MIGRATIONS.last().map_or(0, |migration| migration.version)
+}
+
+/// The oldest schema whose binaries may run beside this one, and may be started again on the schema that it leaves.
+pub fn oldest_schema_version() -> i64 {
+    sqlite::MIGRATIONS.iter().map(|migration| migration.since).max().unwrap_or(0)
 }
 
 /// Opens the database behind `url`, brings its schema up to date and returns the store on it.

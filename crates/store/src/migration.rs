@@ -2,6 +2,10 @@
 //!
 //! A migration is a file of SQL that is never edited once released: its checksum is kept in the database, and a
 //! database whose record differs from this binary's files is refused rather than guessed at.
+//!
+//! Migrations expand first and contract a release later, so that nodes of the version before run beside those that have
+//! migrated, and can be started again: each says since which schema a node may run on what it leaves behind, and the database
+//! keeps that, so that an older binary finds it there.
 
 use std::{fmt::Write as _, time::SystemTime};
 
@@ -15,13 +19,27 @@ pub(crate) struct Migration {
     pub(crate) version: i64,
     pub(crate) name: &'static str,
     pub(crate) sql: &'static str,
+    /// The schema that a binary must know to run on this one; its own version where it must know this very step.
+    pub(crate) since: i64,
 }
+
+/// The newest schema whose binaries read `schema_migrations` alone and refuse whatever they do not know there. Later steps are
+/// kept in `schema_changes`, and in both where those binaries must not be started anymore.
+pub(crate) const LAST_OF_FIRST_RECORD: i64 = 51;
+
+/// What the database keeps of every migration, those of the first record first.
+pub(crate) const APPLIED: &str = "SELECT version, name, checksum, version AS since FROM schema_migrations
+     WHERE version NOT IN (SELECT version FROM schema_changes)
+ UNION ALL SELECT version, name, checksum, since FROM schema_changes ORDER BY version";
 
 /// The migrations in a folder: number 1 is in `0001_foundations.sql`. PostgreSQL has one more than SQLite.
 macro_rules! migrations {
-    (@each $folder:literal: $($version:literal $number:literal $name:ident),+ $(,)?) => {
+    (@since $version:literal) => { $version };
+    (@since $version:literal $since:literal) => { $since };
+    (@each $folder:literal: $($version:literal $number:literal $name:ident $(since $since:literal)?),+ $(,)?) => {
         &[$($crate::migration::Migration {
             version: $version,
+            since: $crate::migration::migrations!(@since $version $($since)?),
             name: stringify!($name),
             sql: include_str!(concat!(
                 env!("CARGO_MANIFEST_DIR"), "/migrations/", $folder, "/", $number, "_", stringify!($name), ".sql"
@@ -69,6 +87,10 @@ macro_rules! migrations {
             46 "0046" credential_accounts,
             50 "0050" identity,
             51 "0051" more_approvals,
+            55 "0055" payment_card since 51,
+            56 "0056" card_fee_decided since 51,
+            57 "0057" dispute_currency since 51,
+            64 "0064" particular_transactions since 51,
         )
     };
 }
@@ -85,9 +107,25 @@ impl Migration {
         })
     }
 
+    /// The tables whose record it is written to, those that have the column `since` with it.
+    pub(crate) fn records(&self) -> impl Iterator<Item = Record> {
+        let is_first = self.version <= LAST_OF_FIRST_RECORD || self.since > LAST_OF_FIRST_RECORD;
+        let first = is_first.then_some(Record::First);
+        first.into_iter().chain((self.version > LAST_OF_FIRST_RECORD).then_some(Record::Changes))
+    }
+
     pub(crate) fn failed(&self, reason: &impl ToString) -> OpenError {
         OpenError::Migration { version: self.version, name: self.name.to_owned(), reason: reason.to_string() }
     }
+}
+
+/// A table that migrations are recorded in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Record {
+    /// `schema_migrations`.
+    First,
+    /// `schema_changes`.
+    Changes,
 }
 
 /// The database's own line about a migration that was applied to it.
@@ -96,19 +134,23 @@ pub(crate) struct Applied {
     pub(crate) version: i64,
     pub(crate) name: String,
     pub(crate) checksum: String,
+    pub(crate) since: i64,
 }
 
-/// The next migration to apply, `None` if the schema is up to date. Both lists are in order of version.
+/// The next migration to apply, `None` if the schema is up to date, or of a later release that this binary may run on. Both lists
+/// are in order of version.
 pub(crate) fn next<'a>(
     known: &'a [Migration],
     applied: &[Applied],
 ) -> Result<Option<&'a Migration>, OpenError> {
     let newest = known.last().map_or(0, |migration| migration.version);
-    for (place, line) in applied.iter().enumerate() {
-        if line.version > newest {
-            let database = applied.last().map_or(line.version, |last| last.version);
-            return Err(OpenError::SchemaNewer { database, known: newest });
-        }
+    let own = applied.partition_point(|line| line.version <= newest);
+    let (own, later) = applied.split_at_checked(own).unwrap_or_default();
+    if let Some(needed) = later.iter().map(|line| line.since).max().filter(|since| *since > newest) {
+        let database = later.last().map_or(needed, |last| last.version);
+        return Err(OpenError::SchemaNewer { database, needed, known: newest });
+    }
+    for (place, line) in own.iter().enumerate() {
         let same = known.get(place).is_some_and(|migration| {
             migration.version == line.version && migration.checksum() == line.checksum
         });
@@ -116,7 +158,14 @@ pub(crate) fn next<'a>(
             return Err(OpenError::SchemaDiffers { version: line.version, name: line.name.clone() });
         }
     }
-    Ok(known.get(applied.len()))
+    if let Some(last) = later.last() {
+        tracing::warn!(
+            schema = last.version,
+            known = newest,
+            "the database's schema is of a later version; this one may run on it"
+        );
+    }
+    Ok(known.get(own.len()))
 }
 
 /// The moment to write beside an applied migration.
@@ -132,26 +181,31 @@ pub(crate) fn now_millis() -> i64 {
 mod tests {
     use super::*;
 
-    const KNOWN: [Migration; 2] =
-        [Migration { version: 1, name: "one", sql: "a" }, Migration { version: 2, name: "two", sql: "b" }];
+    const KNOWN: [Migration; 2] = [
+        Migration { version: 1, name: "one", sql: "a", since: 1 },
+        Migration { version: 2, name: "two", sql: "b", since: 1 },
+    ];
 
-    fn applied(lines: &[(i64, &str)]) -> Vec<Applied> {
-        let line = |(version, sql): &(i64, &'static str)| Applied {
+    /// Lines of a record, each with its version, its SQL and since when a binary may run on it.
+    fn applied(lines: &[(i64, &'static str, i64)]) -> Vec<Applied> {
+        let line = |(version, sql, since): &(i64, &'static str, i64)| Applied {
             version: *version,
             name: "n".to_owned(),
-            checksum: Migration { version: 0, name: "", sql }.checksum(),
+            checksum: Migration { version: 0, name: "", sql, since: 0 }.checksum(),
+            since: *since,
         };
-        lines
-            .iter()
-            .map(|(version, sql)| line(&(*version, Box::leak((*sql).to_owned().into_boxed_str()))))
-            .collect()
+        lines.iter().map(line).collect()
     }
 
     #[test]
     fn the_first_missing_one_is_next() {
-        for (have, expected) in
-            [(vec![], Some(1)), (vec![(1, "a")], Some(2)), (vec![(1, "a"), (2, "b")], None)]
-        {
+        for (have, expected) in [
+            (vec![], Some(1)),
+            (vec![(1, "a", 1)], Some(2)),
+            (vec![(1, "a", 1), (2, "b", 2)], None),
+            // What a later release has added is no reason to stop.
+            (vec![(1, "a", 1), (2, "b", 2), (3, "c", 1), (4, "d", 2)], None),
+        ] {
             let next = next(&KNOWN, &applied(&have)).unwrap();
             assert_eq!(next.map(|migration| migration.version), expected);
         }
@@ -159,17 +213,30 @@ mod tests {
 
     #[test]
     fn another_history_is_refused() {
-        assert!(matches!(
-            next(&KNOWN, &applied(&[(1, "x")])),
-            Err(OpenError::SchemaDiffers { version: 1, .. })
-        ));
-        assert!(matches!(
-            next(&KNOWN, &applied(&[(2, "b")])),
-            Err(OpenError::SchemaDiffers { version: 2, .. })
-        ));
-        assert!(matches!(
-            next(&KNOWN, &applied(&[(1, "a"), (2, "b"), (3, "c"), (4, "d")])),
-            Err(OpenError::SchemaNewer { database: 4, known: 2 })
-        ));
+        for have in [vec![(1, "x", 1)], vec![(1, "x", 1), (2, "b", 2), (3, "c", 1)]] {
+            let refused = next(&KNOWN, &applied(&have));
+            assert!(matches!(refused, Err(OpenError::SchemaDiffers { version: 1, .. })), "{refused:?}");
+        }
+        let refused = next(&KNOWN, &applied(&[(2, "b", 2)]));
+        assert!(matches!(refused, Err(OpenError::SchemaDiffers { version: 2, .. })), "{refused:?}");
+    }
+
+    #[test]
+    fn a_schema_that_has_left_this_binary_behind_is_refused() {
+        for later in [vec![(3, "c", 3), (4, "d", 1)], vec![(3, "c", 1), (4, "d", 3)]] {
+            let have = [vec![(1, "a", 1), (2, "b", 2)], later].concat();
+            let refused = next(&KNOWN, &applied(&have));
+            let is_right =
+                matches!(refused, Err(OpenError::SchemaNewer { database: 4, needed: 3, known: 2 }));
+            assert!(is_right, "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn binaries_that_read_the_first_record_alone_find_there_what_they_must_know() {
+        let records = |version, since| Migration { version, since, ..KNOWN[0] }.records().collect::<Vec<_>>();
+        assert_eq!(records(LAST_OF_FIRST_RECORD, LAST_OF_FIRST_RECORD), [Record::First]);
+        assert_eq!(records(LAST_OF_FIRST_RECORD + 1, LAST_OF_FIRST_RECORD), [Record::Changes]);
+        assert_eq!(records(70, LAST_OF_FIRST_RECORD + 1), [Record::First, Record::Changes]);
     }
 }

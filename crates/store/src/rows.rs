@@ -3,6 +3,8 @@
 pub(crate) mod account;
 pub(crate) mod approval;
 pub(crate) mod books;
+pub(crate) mod card;
+pub(crate) mod card_fee;
 mod compressed;
 pub(crate) mod delivery;
 pub(crate) mod digest;

@@ -43,6 +43,8 @@ use readers::Readers;
 use session::SqliteSession;
 use writer::Writer;
 
+pub(crate) use migrate::MIGRATIONS;
+
 /// More than the largest unit of work writes.
 const SCRATCH_BYTES: u32 = 256 * 1024;
 

@@ -2,7 +2,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
-use std::{path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    path::PathBuf,
+    pin::pin,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -13,8 +21,8 @@ use tollgate_domain::{
     ledger::{Cause, TransferStep},
 };
 use tollgate_engine::ports::{
-    AuditScope, Changed, DeliveryState, DirectoryVersion, Durability, EndpointEffect, Moved,
-    OutboxStore as _, PaymentStore as _, ReportingStore as _, Reserved, SealingKey, Store, StoreError,
+    AuditScope, Changed, DeliveryState, DirectoryVersion, Durability, EndpointEffect, InspectionStore as _,
+    Moved, OutboxStore as _, PaymentStore as _, ReportingStore as _, Reserved, SealingKey, Store, StoreError,
     TransferStore as _,
 };
 use tollgate_store::{
@@ -65,6 +73,14 @@ impl Folder {
         Arc::new(SqliteStore::open(&self.path(), &settings).await.unwrap())
     }
 
+    /// As [`Folder::open`], and waits for a locked file as long as it takes.
+    async fn open_patient(&self) -> Arc<SqliteStore> {
+        let limit = Duration::from_mins(1);
+        let settings =
+            SqliteSettings { busy_timeout: limit, queue_timeout: limit, ..SqliteSettings::default() };
+        Arc::new(SqliteStore::open(&self.path(), &settings).await.unwrap())
+    }
+
     /// What another process, such as a backup, would have.
     fn stranger(&self) -> Connection {
         let connection = Connection::open(self.path()).unwrap();
@@ -77,10 +93,39 @@ fn nodes(store: &Arc<SqliteStore>) -> Nodes {
     Nodes::new(Arc::<SqliteStore>::clone(store), Arc::<SqliteStore>::clone(store))
 }
 
+/// Units that were begun at once, so that each waits for the one who writes.
+#[derive(Default)]
+struct Begun(Arc<AtomicUsize>);
+
+impl Begun {
+    /// Does a unit, and counts it once it has come as far as it does by itself.
+    fn count<T, F: Future<Output = T>>(&self, unit: F) -> impl Future<Output = T> + use<T, F> {
+        let begun = Arc::clone(&self.0);
+        async move {
+            let mut unit = pin!(unit);
+            tokio::select! {
+                biased;
+                answer = &mut unit => return answer,
+                () = std::future::ready(()) => {}
+            }
+            begun.fetch_add(1, Ordering::Relaxed);
+            unit.await
+        }
+    }
+
+    async fn wait(&self, count: usize) {
+        while self.0.load(Ordering::Relaxed) < count {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        // A little more than what they do by themselves.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn waiting_units_share_a_commit() {
     let folder = Folder::new();
-    let store = folder.open().await;
+    let store = folder.open_patient().await;
     let nodes = nodes(&store);
     let environment = nodes.environment().await.id;
     nodes.fund(environment, 10, "f").await;
@@ -88,15 +133,15 @@ async fn waiting_units_share_a_commit() {
 
     let stranger = folder.stranger();
     stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut running = tokio::task::JoinSet::new();
+    let (mut running, begun) = (tokio::task::JoinSet::new(), Begun::default());
     for place in 0..200 {
         let store = Arc::clone(&store);
         // Every other one is refused, which must not undo its neighbors in the same transaction.
         let (cause, amount) = if place % 2 == 0 { (Cause::Fund, 1) } else { (Cause::Withdraw, 1_000_000) };
         let movement = nodes.new_movement(cause, amount, &format!("r{place}"));
-        running.spawn(async move { store.move_funds(environment, &movement).await.unwrap() });
+        running.spawn(begun.count(async move { store.move_funds(environment, &movement).await.unwrap() }));
     }
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    begun.wait(200).await;
     assert_eq!(store.commits(), before, "nothing is committed, or answered, while the file is locked");
     assert!(running.try_join_next().is_none());
     stranger.execute_batch("ROLLBACK").unwrap();
@@ -375,22 +420,22 @@ async fn the_audit_log_is_append_only() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn transfers_share_a_commit() {
     let folder = Folder::new();
-    let store = folder.open().await;
+    let store = folder.open_patient().await;
     let nodes = nodes(&store);
     let environment = nodes.environment().await.id;
     nodes.fund(environment, 100 * 1_035 + 5, "f").await;
     let before = store.commits();
     let stranger = folder.stranger();
     stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut running = tokio::task::JoinSet::new();
+    let (mut running, begun) = (tokio::task::JoinSet::new(), Begun::default());
     for place in 0..200 {
         let store = Arc::clone(&store);
         // Every other one is refused, which must not undo its neighbors in the same transaction.
         let fee = if place % 2 == 0 { fees(1_000, 25, 10) } else { fees(1_000_000, 0, 0) };
         let new = nodes.new_transfer_of(environment, fee);
-        running.spawn(async move { store.reserve_transfer(environment, &new).await.unwrap() });
+        running.spawn(begun.count(async move { store.reserve_transfer(environment, &new).await.unwrap() }));
     }
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    begun.wait(200).await;
     assert_eq!(store.commits(), before, "nothing is committed, or answered, while the file is locked");
     stranger.execute_batch("ROLLBACK").unwrap();
     let answers = running.join_all().await;
@@ -404,7 +449,7 @@ async fn transfers_share_a_commit() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_fails_for_a_neighbours_sake() {
     let folder = Folder::new();
-    let store = folder.open().await;
+    let store = folder.open_patient().await;
     let nodes = nodes(&store);
     let environment = nodes.environment().await.id;
     nodes.fund(environment, 1_000_000, "f").await;
@@ -420,15 +465,15 @@ async fn nobody_fails_for_a_neighbours_sake() {
     let before = store.commits();
     let stranger = folder.stranger();
     stranger.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let mut running = tokio::task::JoinSet::new();
+    let (mut running, begun) = (tokio::task::JoinSet::new(), Begun::default());
     for (place, new, change) in work {
         let store = Arc::clone(&store);
-        running.spawn(async move {
+        running.spawn(begun.count(async move {
             let answer = store.change_transfer(environment, new.order.id, &change).await;
             (place, new, answer)
-        });
+        }));
     }
-    tokio::time::sleep(Duration::from_millis(200)).await;
+    begun.wait(40).await;
     stranger.execute_batch("ROLLBACK").unwrap();
     for (place, new, answer) in running.join_all().await {
         let transfer = nodes.read_transfer(&new).await;
@@ -450,12 +495,12 @@ async fn nobody_fails_for_a_neighbours_sake() {
 async fn another_schema_is_refused() {
     let folder = Folder::new();
     drop(folder.open().await);
-    folder
-        .stranger()
-        .execute("INSERT INTO schema_migrations VALUES (999, 'from the future', 'x', 0)", [])
-        .unwrap();
+    let record = |sql: &str| folder.stranger().execute(sql, []).unwrap();
+    record("INSERT INTO schema_changes VALUES (998, 'of a later version', 'x', 0, 51)");
+    assert_eq!(folder.open().await.diagnose(at(0)).await.unwrap().schema_version, 998);
+    record("INSERT INTO schema_changes VALUES (999, 'from the future', 'x', 0, 998)");
     let error = SqliteStore::open(&folder.path(), &SqliteSettings::default()).await.unwrap_err();
-    assert!(matches!(error, OpenError::SchemaNewer { database: 999, .. }), "{error}");
+    assert!(matches!(error, OpenError::SchemaNewer { database: 999, needed: 998, .. }), "{error}");
     assert!(error.to_string().contains("start a newer tollgate"), "{error}");
 
     let folder = Folder::new();

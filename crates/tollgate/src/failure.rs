@@ -24,6 +24,11 @@ impl Failure {
         Self(Box::new(Reason { sentence: sentence.into(), ..Reason::default() }))
     }
 
+    /// A sentence, and what is at fault, each with its own.
+    pub(crate) fn with_details(sentence: impl Into<String>, details: Vec<(String, String)>) -> Self {
+        Self(Box::new(Reason { sentence: sentence.into(), details, ..Reason::default() }))
+    }
+
     /// Something about a file or folder did not work.
     pub(crate) fn file(doing: &str, path: &Path, error: &io::Error) -> Self {
         Self::new(format!("cannot {doing} {}: {error}", path.display()))

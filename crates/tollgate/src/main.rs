@@ -18,8 +18,8 @@ use tollgate_vault::{AdminToken, MasterKey};
 
 use cli::{
     Options, apply, approvals, audit, audit_log, completions, config, doctor, endpoints, erase, events,
-    exceptions, export, keys, mcp, open, payments, providers, quote, rekey, requests, statement, status,
-    tenants, trigger, users, wallet,
+    exceptions, export, fee_report, fees, keys, mcp, open, payments, providers, quote, rekey, requests,
+    settlement, statement, status, tenants, trigger, users, wallet,
 };
 use failure::Failure;
 
@@ -37,7 +37,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Commands that talk to a server use TOLLGATE_URL and TOLLGATE_ADMIN_TOKEN, or the sandbox's sandbox.json. All of them
 /// accept --json and --environment, before or after the command.
 #[derive(Debug, Parser)]
-#[command(name = "tollgate", version, about, long_about, verbatim_doc_comment)]
+#[command(name = "tollgate", version, about, long_about)]
 struct Arguments {
     #[command(flatten)]
     options: Options,
@@ -90,12 +90,16 @@ enum Command {
     Quote(quote::Payment),
     /// Explain a quote rule by rule and step by step.
     Explain(quote::Payment),
+    /// Show what card fees may be charged where and what they came to, and check files of rules.
+    Fees(fees::Fees),
     /// Show wallets, add or withdraw funds, list postings.
     Wallet(wallet::Wallet),
     /// List transfers and configuration changes that wait for approval; approve and deny them.
     Approvals(approvals::Approvals),
     /// List and resolve discrepancies with providers.
     Exceptions(exceptions::Exceptions),
+    /// Verify bank statements and files of ACH returns.
+    Settlement(settlement::Settlement),
     /// List, resend and stream webhook events.
     Events(events::Events),
     /// Manage webhook endpoints.
@@ -110,7 +114,7 @@ enum Command {
     Open(open::Open),
     /// Answer an assistant's questions: a Model Context Protocol server on standard input and output.
     Mcp(mcp::Mcp),
-    /// Print the version.
+    /// Print the version; with --json also the schema it makes, and the oldest schema whose versions may run beside it.
     Version,
     /// Show a month's fees, payments, refunds and disputes of an organization.
     Statement(statement::Statement),
@@ -126,17 +130,29 @@ enum Command {
     Trigger(trigger::Trigger),
     /// Print shell completions.
     Completions(completions::Completions),
+    /// Print the manual page, for man.
+    Man,
 }
 
 impl Command {
+    /// Whether it prints JSON if asked to.
+    fn has_json(&self) -> bool {
+        self.asks_a_server() || matches!(self, Self::Settlement(_) | Self::Version)
+    }
+
     fn asks_a_server(&self) -> bool {
+        if let Self::Fees(fees) = self {
+            return fees.asks_a_server();
+        }
         !matches!(
             self,
             Self::Serve { .. }
                 | Self::Migrate { .. }
                 | Self::Simulator(_)
+                | Self::Settlement(_)
                 | Self::Generate { .. }
                 | Self::Completions(_)
+                | Self::Man
                 | Self::Version
         )
     }
@@ -167,8 +183,8 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments) -> Result<(), Failure> {
     let Arguments { options, command } = arguments;
-    if options.json && !command.as_ref().is_some_and(Command::asks_a_server) {
-        let reason = "--json is for commands that ask a server";
+    if options.json && !command.as_ref().is_some_and(Command::has_json) {
+        let reason = "--json is for commands that ask a server, for settlement and for version";
         Arguments::command().error(clap::error::ErrorKind::ArgumentConflict, reason).exit();
     }
     let Some(command) = command else { return within_runtime(sandbox::run()) };
@@ -188,9 +204,11 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Payments(asked) => within_runtime(options.run(payments::run, asked)),
         Command::Quote(asked) => within_runtime(options.run(quote::quote, asked)),
         Command::Explain(asked) => within_runtime(options.run(quote::explain, asked)),
+        Command::Fees(fees) => fees.run(|asked| within_runtime(options.run(fee_report::run, asked))),
         Command::Wallet(asked) => within_runtime(options.run(wallet::run, asked)),
         Command::Approvals(asked) => within_runtime(options.run(approvals::run, asked)),
         Command::Exceptions(asked) => within_runtime(options.run(exceptions::run, asked)),
+        Command::Settlement(asked) => asked.run(options.json),
         Command::Events(asked) => within_runtime(options.run(events::run, asked)),
         Command::Endpoints(asked) => within_runtime(options.run(endpoints::run, asked)),
         Command::Doctor(asked) => within_runtime(options.run(doctor::run, asked)),
@@ -199,7 +217,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Open(asked) => within_runtime(options.run(open::run, asked)),
         Command::Mcp(asked) => within_runtime(options.run(mcp::run, asked)),
         Command::Version => {
-            println!("tollgate {}", env!("CARGO_PKG_VERSION"));
+            print_version(options.json);
             Ok(())
         }
         Command::Statement(asked) => within_runtime(options.run(statement::run, asked)),
@@ -209,6 +227,7 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
         Command::Rekey(asked) => within_runtime(options.run(rekey::run, asked)),
         Command::Trigger(asked) => within_runtime(options.run(trigger::run, asked)),
         Command::Completions(completions) => completions::run(Arguments::command(), &completions),
+        Command::Man => completions::manual(Arguments::command()),
         Command::Generate { what } => {
             let secret = match what {
                 Generated::MasterKey => MasterKey::generate()?,
@@ -217,6 +236,16 @@ fn run(arguments: Arguments) -> Result<(), Failure> {
             println!("{}", secret.expose());
             Ok(())
         }
+    }
+}
+
+fn print_version(as_json: bool) {
+    let version = env!("CARGO_PKG_VERSION");
+    if as_json {
+        let (schema, oldest) = (tollgate_store::schema_version(), tollgate_store::oldest_schema_version());
+        println!("{{\"version\":\"{version}\",\"schemaVersion\":{schema},\"oldestSchemaVersion\":{oldest}}}");
+    } else {
+        println!("tollgate {version}");
     }
 }
 

@@ -17,6 +17,10 @@ pub(crate) async fn run(config: Option<PathBuf>) -> Result<(), Failure> {
         create_private_dir(&settings.data_dir)?;
     }
     drop(node::open(&settings.database, None).await?);
-    println!("The schema of {} is up to date.", settings.database);
+    let (version, oldest) = (tollgate_store::schema_version(), tollgate_store::oldest_schema_version());
+    println!(
+        "The schema of {} is up to date: version {version}. Versions of tollgate that know schema {oldest} or newer may run on it.",
+        settings.database
+    );
     Ok(())
 }

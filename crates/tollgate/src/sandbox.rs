@@ -22,7 +22,8 @@ use tollgate_domain::{
 use tollgate_engine::{Engine, MoveOrder, Origin};
 use tollgate_server::Listeners;
 use tollgate_simulator::{
-    Config, IncreaseKeys, ModernTreasuryKeys, Simulator, SquareKeys, StripeKeys, WebhookTarget, Wire,
+    AdyenKeys, Config, IncreaseKeys, ModernTreasuryKeys, Simulator, SquareKeys, StripeKeys, WebhookTarget,
+    Wire,
 };
 use tollgate_vault::{AdminToken, Digest, MasterKey, Secret};
 
@@ -58,7 +59,12 @@ pub(crate) async fn run() -> Result<(), Failure> {
     let admin_token = settings.checked_admin_token(&access.admin_token)?;
     welcome::print(&access, &settings);
     let webhooks = webhook_targets(&engine, access.environment);
-    let simulator = Simulator::new(Config { webhooks, ..simulator_config(&access.base_url) });
+    let config = Config { webhooks, ..simulator_config(&access.base_url) };
+    let path = settings.data_dir.join("simulator.jsonl");
+    let opened = Simulator::open(config, &path);
+    let simulator =
+        opened.map_err(|error| Failure::file("open the simulated providers' state in", &path, &error))?;
+    simulator.start();
     let mounted = Router::new().nest(SIMULATOR_PATH, simulator.router());
     let app = node::app(&settings, engine, admin_token, true)?
         .with_key_in_docs(&access.secret_key)
@@ -98,6 +104,7 @@ fn webhook_targets(engine: &Engine, environment: EnvironmentId) -> Vec<WebhookTa
             Adapter::Square => Wire::Square,
             Adapter::Increase => Wire::Increase,
             Adapter::ModernTreasury => Wire::ModernTreasury,
+            Adapter::Adyen => Wire::Adyen,
         };
         let secret = provider.credential(provider.webhook_secret_field())?.to_owned();
         let url = engine.webhook_url(environment, &provider.name);
@@ -129,6 +136,12 @@ fn simulator_config(base_url: &str) -> Config {
             organization_id: MODERN_TREASURY_ORGANIZATION.to_owned(),
             api_key: MODERN_TREASURY_KEY.to_owned(),
             account_id: MODERN_TREASURY_ACCOUNT.to_owned(),
+        },
+        adyen: AdyenKeys {
+            api_key: ADYEN_KEY.to_owned(),
+            client_key: ADYEN_CLIENT_KEY.to_owned(),
+            merchant_account: ADYEN_MERCHANT.to_owned(),
+            captures_manually: true,
         },
         ach_settles_after_ms: Some(ACH_SETTLES_AFTER_MS),
         public_url: format!("{base_url}{SIMULATOR_PATH}"),
@@ -303,6 +316,7 @@ fn sandbox_json(access: &Access) -> Value {
         "simulators": {
             "stripe": simulator("stripe", STRIPE_KEY),
             "square": simulator("square", SQUARE_TOKEN),
+            "adyen": simulator("adyen", ADYEN_KEY),
             "increase": simulator("increase", INCREASE_KEY),
             "modern_treasury": simulator("modern_treasury", MODERN_TREASURY_KEY),
         },
@@ -319,6 +333,10 @@ const SQUARE_TOKEN: &str = "sandbox-access-token-card-provider-b";
 const STRIPE_PUBLISHABLE_KEY: &str = "pk_test_sandbox_card_provider_a";
 const SQUARE_APPLICATION: &str = "sandbox-sq0idb-demo";
 const SQUARE_LOCATION: &str = "LDEMO";
+const ADYEN_KEY: &str = "sandbox-api-key-card-provider-c";
+const ADYEN_CLIENT_KEY: &str = "test_SANDBOX";
+const ADYEN_MERCHANT: &str = "DemoShopECOM";
+const ADYEN_HMAC_KEY: &str = "3B1F6E0A9C4D7285E6F1A0B3C8D29417A5E07F6C1B3D8294E0A7C5F61B2D8394";
 const INCREASE_KEY: &str = "sandbox-api-key-ach-provider-a";
 const INCREASE_ACCOUNT: &str = "account_sandbox";
 const INCREASE_ACCOUNT_NUMBER: &str = "account_number_sandbox";
@@ -364,6 +382,13 @@ fn demo_configuration(base_url: &str) -> Value {
                 "environment": "sandbox",
                 "baseUrl": simulator_url(base_url, "square"),
             },
+            "card_provider_c": {
+                "adapter": "adyen",
+                "credentials": {"apiKey": ADYEN_KEY, "clientKey": ADYEN_CLIENT_KEY, "hmacKey": ADYEN_HMAC_KEY},
+                "merchantAccount": ADYEN_MERCHANT,
+                "environment": "sandbox",
+                "baseUrl": simulator_url(base_url, "adyen"),
+            },
             "ach_provider_a": {
                 "adapter": "increase",
                 "credentials": {"apiKey": INCREASE_KEY, "webhookSecret": "sandbox-webhook-secret-ach"},
@@ -387,6 +412,10 @@ fn demo_configuration(base_url: &str) -> Value {
                     "id": "rule_large", "enabled": true,
                     "conditions": [{"id": "cond_amount", "field": "amountMinor", "op": "gte", "value": "100000"}],
                     "target": {"provider": "card_provider_b", "channel": "web_card"},
+                }, {
+                    "id": "rule_acquirer_c", "enabled": true,
+                    "conditions": [{"id": "cond_acquirer", "field": "metadata.acquirer", "op": "eq", "value": "c"}],
+                    "target": {"provider": "card_provider_c", "channel": "web_card"},
                 }],
                 "default": {"provider": "card_provider_a", "channel": "web_card"},
             },
@@ -409,10 +438,13 @@ fn demo_configuration(base_url: &str) -> Value {
             fee("card_provider_a", "web_card", "none", "EUR", ("25", 250), ("0", 50)),
             fee("card_provider_b", "web_card", "none", "USD", ("15", 260), ("0", 40)),
             fee("card_provider_b", "web_card", "none", "EUR", ("15", 240), ("0", 40)),
+            fee("card_provider_c", "web_card", "none", "USD", ("20", 270), ("0", 40)),
+            fee("card_provider_c", "web_card", "none", "EUR", ("15", 230), ("0", 40)),
             fee("ach_provider_a", "ach", "standard_ach", "USD", ("25", 0), ("0", 10)),
             fee("ach_provider_a", "ach", "same_day_ach", "USD", ("75", 5), ("0", 20)),
             fee("ach_provider_b", "ach", "standard_ach", "USD", ("20", 0), ("0", 10)),
         ],
+        "settings": {"strictFields": true},
     })
 }
 

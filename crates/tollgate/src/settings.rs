@@ -7,12 +7,14 @@ use std::{
     env, fs,
     net::SocketAddr,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
 use serde::Deserialize;
+use tollgate_configuration::built_in_fee_rules;
 use tollgate_console::ConsoleTokens;
-use tollgate_domain::address_range::AddressRange;
+use tollgate_domain::{address_range::AddressRange, card_fee::Rules};
 use tollgate_engine::{DEFAULT_REQUEST_DEADLINE, Options, OutboxOptions, ResolverOptions};
 use tollgate_oidc::OidcSettings;
 use tollgate_server::{Limits, TlsFiles};
@@ -20,7 +22,9 @@ use tollgate_store::DatabaseUrl;
 use tollgate_vault::{AdminToken, MasterKey, Secret};
 
 use self::key_source::KeySource;
-use crate::failure::Failure;
+use crate::{cli::fees::read_rules, failure::Failure};
+
+const FEE_RULES: &str = "TOLLGATE_FEE_RULES";
 
 const DEFAULT_LISTEN: &str = "127.0.0.1:8080";
 const DEFAULT_DATA_DIR: &str = "tollgate-data";
@@ -62,6 +66,7 @@ struct File {
     provider_timeout_ms: Option<u64>,
     provider_deadline_ms: Option<u64>,
     request_deadline_ms: Option<u64>,
+    fee_rules: Option<PathBuf>,
     resolver_poll_ms: Option<u64>,
     resolver_lease_ms: Option<u64>,
     resolver_first_check_ms: Option<u64>,
@@ -117,6 +122,8 @@ pub(crate) struct ServerSettings {
     /// For tests and an upgrade: a token that was not generated.
     allow_weak_admin_token: bool,
     request_deadline: Duration,
+    /// What networks and laws say about card fees.
+    pub(crate) fee_rules: Arc<Rules>,
     resolver: ResolverOptions,
     outbox: OutboxOptions,
     pub(crate) limits: Limits,
@@ -187,6 +194,7 @@ impl ServerSettings {
                 file.request_deadline_ms,
                 DEFAULT_REQUEST_DEADLINE,
             )?,
+            fee_rules: fee_rules(file.fee_rules)?,
             resolver,
             limits,
         })
@@ -199,6 +207,7 @@ impl ServerSettings {
         Options {
             request_deadline: self.request_deadline,
             allow_other_provider_hosts: self.providers.allow_other_hosts,
+            fee_rules: Arc::clone(&self.fee_rules),
             resolver: self.resolver,
             outbox: self.outbox,
             ..Options::at(public_url)
@@ -268,6 +277,12 @@ impl ServerSettings {
         }
         Ok(AdminToken::from_setting(text)?)
     }
+}
+
+/// The rules about card fees: those of a file, or of this release.
+fn fee_rules(from_file: Option<PathBuf>) -> Result<Arc<Rules>, Failure> {
+    let path = text(FEE_RULES)?.map(PathBuf::from).or(from_file);
+    path.map_or_else(|| Ok(built_in_fee_rules()), |path| read_rules(&path))
 }
 
 /// The certificate of the listeners, if they speak TLS themselves.

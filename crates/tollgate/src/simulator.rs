@@ -40,6 +40,7 @@ pub(crate) async fn run(SimulatorArgs { listen, only }: SimulatorArgs) -> Result
             Wire::Square => &config.square.access_token,
             Wire::Increase => &config.increase.api_key,
             Wire::ModernTreasury => &config.modern_treasury.api_key,
+            Wire::Adyen => &config.adyen.api_key,
         };
         println!("{name:<16} {base}  {key}");
     }

@@ -62,7 +62,7 @@ class Retries(unittest.TestCase):
                 with self.assertRaisesRegex(tollgate.ConnectionError, "in time"):
                     client(proxy, timeout=0.3, max_retries=1).fees.quote(QUOTE)
                 self.assertEqual(len(proxy.seen), 2)
-                self.assertLess(time.monotonic() - started, 5)
+                self.assertLess(time.monotonic() - started, 30)
 
     def test_a_gateways_error_and_ours_are_tried_again(self):
         gateway = (502, {}, b"<h1>Bad gateway</h1>")

@@ -4,6 +4,7 @@ import type {
   CaptureRequest,
   ComponentRequest,
   Confirmation,
+  CardFeeRequest,
   ConfirmationRequest,
   CustomerToken,
   CustomerTokenRequest,
@@ -115,6 +116,11 @@ class Payments extends Resource {
   /** Prepares a payment with card fields on your page: hand the result to `mount` in the browser. */
   createComponent(body: ComponentRequest, options?: CallOptions): Promise<PreparedPayment> {
     return this.call("component_prepare", { body, options });
+  }
+
+  /** Decides the fee of a component's payment for the card behind a token of the browser's. Nothing is charged. */
+  decideFee(reference: string, body: CardFeeRequest, options?: CallOptions): Promise<PreparedPayment> {
+    return this.call("component_card", { path: { reference }, body, options });
   }
 
   /** Completes a component's payment with what `submit` returned in the browser. A decline is a `failed` transaction. */

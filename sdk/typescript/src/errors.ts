@@ -1,4 +1,4 @@
-import type { ErrorCode, FailureDetail, FaultyField } from "./generated.js";
+import type { ErrorCode, FailureDetail, FaultyField, FeeDecision } from "./generated.js";
 
 /** Everything this library throws, except for mistakes in how it is called (`TypeError`). */
 export class TollgateError extends Error {
@@ -51,6 +51,9 @@ export class ApiError extends TollgateError {
   readonly details: FaultyField[];
   /** The payment that was recorded, if one was. */
   readonly serviceReference: string | undefined;
+  /** With `fee_changed`: what is decided for the card now, and the total to agree to. */
+  readonly feeDecision: FeeDecision | undefined;
+  readonly totalDebitMinor: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   /** Where your Tollgate explains the code. */
   readonly docsUrl: string | undefined;
@@ -64,6 +67,8 @@ export class ApiError extends TollgateError {
     this.requestId = answer.error.requestId;
     this.details = answer.error.details ?? [];
     this.serviceReference = answer.error.serviceReference;
+    this.feeDecision = answer.error.feeDecision;
+    this.totalDebitMinor = answer.error.totalDebitMinor;
     this.retryAfterSeconds = answer.retryAfterSeconds;
     this.docsUrl = answer.docsUrl;
     this.idempotencyKey = answer.idempotencyKey;

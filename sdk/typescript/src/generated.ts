@@ -71,6 +71,49 @@ export interface CaptureRequest {
   amountMinor?: AmountInput | null;
 }
 
+export type CardBrand = "visa" | "mastercard" | "amex" | "discover" | "diners" | "jcb" | "unionpay" | "cartes_bancaires" | "eftpos_au" | "interac" | "unknown";
+
+export type CardCheck = "pass" | "fail" | "unavailable" | "unchecked";
+
+/** The card that will be charged, as far as it is known. Without a brand and a funding it counts as unknown. */
+export interface CardFeeCard {
+  /** The network. */
+  brand?: CardBrand | null;
+  /** Where a bank-transfer provider takes the money from. */
+  funding?: CardFunding | null;
+  /** The country of its issuer. */
+  country?: CountryInput | null;
+  /** Whether it was issued to a business. */
+  commercial?: boolean | null;
+}
+
+/** The first variant, once the fee was decided for the card: what the payer agreed to is charged. */
+export interface CardFeeConfirmation {
+  /** The token of the card whose fee was decided. */
+  confirmationToken: string;
+  /** An integer of minor units from 1 to 10^18, as a string of digits (always exact) or a JSON integer. */
+  acceptedTotalDebitMinor: string | number;
+  /** Where the payer is. */
+  payer?: Record<string, unknown> | null;
+}
+
+/** Where the payer is. */
+export interface CardFeePayer {
+  /** Where the payer is, as an ISO 3166 code. */
+  country: CountryInput;
+  /** The state or province by the letters behind the country's; where these matter, the fee is zero without it. */
+  state?: StateInput | null;
+}
+
+export interface CardFeeRequest {
+  /** What `createConfirmationToken` made of the card in the payer's browser. */
+  confirmationToken: string;
+  /** Where the payer is, if the preparation did not say it. */
+  payer?: CardFeePayer | null;
+}
+
+export type CardFunding = "credit" | "debit" | "prepaid" | "unknown";
+
 /** `web_card`, also the default. */
 export type CardMethodInput = "web_card";
 
@@ -98,7 +141,7 @@ export interface CircuitEventData {
 }
 
 /** What the browser needs to draw the provider's component. */
-export type Component = PaymentElement | WebPayments;
+export type Component = PaymentElement | WebPayments | DropIn;
 
 export interface ComponentRequest {
   /** The principal, without fees. */
@@ -115,6 +158,12 @@ export interface ComponentRequest {
   metadata?: MetadataInput | null;
   /** When the money is taken: `automatic` as soon as the customer pays, `manual` when you capture it. 400 where the selected provider cannot hold it. */
   capture?: Capture | null;
+  /** The card that will be charged, if it is known. The fee is decided once the provider has told it. */
+  card?: CardFeeCard | null;
+  /** Where the payer is, which decides a card fee that has a kind. */
+  payer?: CardFeePayer | null;
+  /** Whether the payment is one of a series: a subscription, installments. False where it is left out. */
+  recurring?: boolean | null;
 }
 
 export interface Confirmation {
@@ -125,7 +174,10 @@ export interface Confirmation {
 }
 
 /** The shape that goes with the component the payment was prepared with. */
-export type ConfirmationRequest = PaymentElementConfirmation | WebPaymentsConfirmation;
+export type ConfirmationRequest = PaymentElementConfirmation | WebPaymentsConfirmation | CardFeeConfirmation | DropInConfirmation;
+
+/** An ISO 3166-1 code of two letters, case-insensitive. */
+export type CountryInput = string;
 
 /** An ISO 4217 code. */
 export type CurrencyCode = string;
@@ -176,6 +228,8 @@ export interface Dispute {
   reason: string | null;
   /** What the customer disputes; null if the provider did not say. */
   amountMinor: MinorUnits | null;
+  /** The currency of `amountMinor`. Where it is not the payment's, nothing is booked and an exception is raised. */
+  currency: CurrencyCode;
   /** Until when the provider takes evidence; null where it did not say, or takes none. */
   respondBy: Moment | null;
 }
@@ -183,9 +237,39 @@ export interface Dispute {
 /** Bank transfers are in US dollars. */
 export type DollarInput = string;
 
+export interface DropIn {
+  /** Your client key at the provider, for its script. */
+  clientKey: string;
+  /** `sandbox` or `production`: which of the provider's environments it is. */
+  environment: string;
+  /** The provider's ID of the session that the browser pays on. */
+  sessionId: string;
+  /** What lets this browser pay on the session. It is only in this response and its replay. */
+  sessionData: string;
+  /** The country that the component is drawn for, in two letters. */
+  countryCode: string;
+  /** The principal, without fees. */
+  amountMinor: MinorUnits;
+  /** The total debit as a decimal number, with as many digits behind the point as the currency has. */
+  amount: string;
+  /** The currency, as an ISO 4217 code. */
+  currency: CurrencyCode;
+  /** The provider's script and style sheet that draw the component. */
+  scriptUrl: string;
+  /** The provider's style sheet that goes with its script. */
+  styleUrl: string;
+  /** What happened. */
+  type: "card_provider_c_drop_in";
+}
+
+export interface DropInConfirmation {
+  /** What the Drop-in gave to the page when it was done. The provider is asked with it; it proves nothing by itself. */
+  sessionResult: string;
+}
+
 export type EmailInput = string;
 
-export type ErrorCode = "invalid_body" | "malformed_request" | "card_data_not_allowed" | "unauthenticated" | "secret_key_required" | "key_not_allowed" | "origin_not_allowed" | "forbidden" | "not_found" | "not_paid_yet" | "method_not_allowed" | "request_timeout" | "routing_unavailable" | "insufficient_wallet_balance" | "limit_exceeded" | "idempotency_conflict" | "payment_not_confirmable" | "not_switchable" | "not_capturable" | "not_voidable" | "not_cancelable" | "not_approvable" | "not_refundable" | "refund_exceeds_remaining" | "version_conflict" | "no_previous_master_key" | "name_taken" | "email_taken" | "too_many_tokens" | "too_many_proposals" | "key_not_live" | "too_many_endpoints" | "endpoint_busy" | "endpoint_disabled" | "wallet_full" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "instant_not_supported" | "provider_rejected" | "rate_limited" | "headers_too_large" | "internal" | "server_busy" | "provider_not_configured" | "provider_unavailable" | "store_unavailable" | "outcome_unknown";
+export type ErrorCode = "invalid_body" | "malformed_request" | "card_data_not_allowed" | "unauthenticated" | "secret_key_required" | "key_not_allowed" | "origin_not_allowed" | "forbidden" | "not_found" | "not_paid_yet" | "method_not_allowed" | "request_timeout" | "routing_unavailable" | "insufficient_wallet_balance" | "limit_exceeded" | "idempotency_conflict" | "payment_not_confirmable" | "fee_changed" | "not_switchable" | "not_capturable" | "not_voidable" | "not_cancelable" | "not_approvable" | "not_refundable" | "refund_exceeds_remaining" | "version_conflict" | "no_previous_master_key" | "name_taken" | "email_taken" | "too_many_tokens" | "too_many_proposals" | "key_not_live" | "too_many_endpoints" | "endpoint_busy" | "endpoint_disabled" | "wallet_full" | "body_too_large" | "uri_too_long" | "unsupported_media_type" | "instant_not_supported" | "provider_rejected" | "rate_limited" | "headers_too_large" | "internal" | "server_busy" | "provider_not_configured" | "provider_unavailable" | "store_unavailable" | "outcome_unknown";
 
 export interface EventBody {
   /** What happened. */
@@ -210,6 +294,10 @@ export interface FailureDetail {
   details: FaultyField[];
   /** The related payment, if one is recorded: a rejected transfer, or a preparation that cannot be paid. */
   serviceReference?: string;
+  /** With `fee_changed`: what is decided for the card now. */
+  feeDecision?: FeeDecision;
+  /** With `fee_changed`: the total to agree to. */
+  totalDebitMinor?: string;
   /** Where the code is explained, on this server. */
   docs: string;
 }
@@ -255,6 +343,26 @@ export interface FeeBreakdown {
 
 export type FeeChannel = "none" | "standard_ach" | "same_day_ach" | "instant";
 
+/** What was decided about a card fee that has a kind. */
+export interface FeeDecision {
+  /** What kind it is. */
+  kind: FeeKind;
+  /** What the configuration would charge. */
+  configuredFeeMinor: MinorUnits;
+  /** What may be charged as things are known now. */
+  feeMinor: MinorUnits;
+  /** What the fee can become once card and payer are known; both ends are the same where they are. */
+  range: FeeRange;
+  /** Why: the first rule that stops the fee, or the lowest limit and, behind it, those that are just as low (network, merchant's place, payer's place, cost). `explain` shows every rule. */
+  reasons: FeeReason[];
+  /** What the payer must be shown before agreeing. */
+  disclosure: string;
+  /** The version of the rules it was decided by. */
+  rulesVersion: string;
+}
+
+export type FeeKind = "surcharge" | "convenience" | "service" | "neutral";
+
 /** One scope's part of a fee. */
 export interface FeeLayer {
   /** Whose layer it is. */
@@ -272,6 +380,25 @@ export interface FeeLayer {
   /** The layer's fee. */
   feeMinor: MinorUnits;
 }
+
+/** The least and the most that the fee can become once card and payer are known. */
+export interface FeeRange {
+  /** The least. */
+  minMinor: MinorUnits;
+  /** The most. */
+  maxMinor: MinorUnits;
+}
+
+export interface FeeReason {
+  /** A stable name of the rule. */
+  code: FeeReasonCode;
+  /** The rule as a sentence. */
+  rule: string;
+  /** Where it is written; null where it is the configuration itself. */
+  source: string | null;
+}
+
+export type FeeReasonCode = "as_configured" | "funding_not_credit" | "not_a_card" | "card_unknown" | "provider_cannot_report" | "no_notice" | "no_entry_notice" | "cost_unknown" | "amex_parity" | "payer_place_unknown" | "prohibited" | "unclear" | "total_price_not_posted" | "country_not_known" | "network_cap" | "place_cap" | "cost_cap" | "convenience_not_flat" | "convenience_not_merchant" | "convenience_recurring" | "convenience_online_only" | "kinds_combined" | "service_mcc" | "neutral_differs" | "refund_pro_rata" | "refund_none" | "refund_free";
 
 export type FeeRefund = "proportional" | "full" | "none";
 
@@ -295,6 +422,9 @@ export type Metadata = Record<string, unknown>;
 
 /** Any JSON object of at most 16 KiB. Routing rules can match it. It must not contain this service's secret keys. */
 export type MetadataInput = Record<string, unknown>;
+
+/** What pays, by the provider's name for it: `card`, also the default, or another method such as `us_bank_account`. */
+export type MethodTypeInput = string;
 
 /** An integer of minor units, as a string of digits. */
 export type MinorUnits = string;
@@ -336,6 +466,8 @@ export interface Payment {
   component?: Component;
   /** The provider's page to send the customer to; hosted checkout only. */
   checkoutUrl?: string;
+  /** What was decided about the card fee last; only where it has a kind. */
+  feeDecision?: FeeDecision;
   /** When the provider had it; null before that. */
   preparedAt: Moment | null;
   /** Until when it can be paid. */
@@ -369,6 +501,8 @@ export interface PaymentElement {
   amount: string;
   /** The currency, as an ISO 4217 code. */
   currency: CurrencyCode;
+  /** Only where the card decides the fee: what can be paid with. The browser makes a confirmation token instead of confirming. */
+  paymentMethods?: string[];
   /** Which component it is. */
   type: "card_provider_a_payment_element";
 }
@@ -404,6 +538,12 @@ export interface PaymentRequest {
   metadata?: MetadataInput | null;
   /** When the money is taken: `automatic` as soon as the customer pays, `manual` when you capture it. 400 where the selected provider cannot hold it. */
   capture?: Capture | null;
+  /** The card that will be charged, if it is known. The fee is decided once the provider has told it. */
+  card?: CardFeeCard | null;
+  /** Where the payer is, which decides a card fee that has a kind. */
+  payer?: CardFeePayer | null;
+  /** Whether the payment is one of a series: a subscription, installments. False where it is left out. */
+  recurring?: boolean | null;
   /** Hosted checkout only: where the customer goes after paying. */
   successUrl?: ReturnUrlInput | null;
   /** Hosted checkout only: where the customer goes without having paid. */
@@ -457,6 +597,8 @@ export interface PreparedPayment {
   component?: Component;
   /** The provider's page to send the customer to; hosted checkout only. */
   checkoutUrl?: string;
+  /** What was decided about the card fee last; only where it has a kind. */
+  feeDecision?: FeeDecision;
   /** When the provider had it; null before that. */
   preparedAt: Moment | null;
   /** Until when it can be paid. */
@@ -486,6 +628,8 @@ export interface Quote {
   breakdown: FeeBreakdown;
   /** Where it goes, and which rule decided. */
   routing: Routing;
+  /** Only where the card fee has a kind. */
+  feeDecision?: FeeDecision;
 }
 
 export interface QuoteRequest {
@@ -499,6 +643,14 @@ export interface QuoteRequest {
   flow?: Flow | null;
   /** Your own data about it. */
   metadata?: MetadataInput | null;
+  /** The card that will be charged. With it and `payer` the quote of a card fee that has a kind is exact. */
+  card?: CardFeeCard | null;
+  /** Where the payer is; without it, a surcharge is the lawful minimum. */
+  payer?: CardFeePayer | null;
+  /** Whether the payment is one of a series: a subscription, installments. False where it is left out. */
+  recurring?: boolean | null;
+  /** What is paid with; a card unless it says otherwise. */
+  paymentMethodType?: MethodTypeInput | null;
 }
 
 export type RecipientKind = "individual" | "business";
@@ -558,7 +710,7 @@ export interface RefundList {
   nextCursor: string | null;
 }
 
-export type RefundOrigin = "api" | "operator" | "provider";
+export type RefundOrigin = "api" | "operator" | "provider" | "service";
 
 export type RefundReason = "duplicate" | "fraudulent" | "requested_by_customer" | "other";
 
@@ -639,6 +791,9 @@ export interface RoutingShare {
   weight: number;
 }
 
+/** A state or province as ISO 3166-2 has it behind the country, case-insensitive. */
+export type StateInput = string;
+
 /** Printable ASCII. */
 export type StatementDescriptor = string;
 
@@ -685,6 +840,8 @@ export interface Transaction {
   channel: Channel;
   /** What the fee was computed for. */
   fee: Fee;
+  /** What kind of fee the amounts include; only where the card fee has a kind. */
+  feeKind?: FeeKind;
   /** The provider's ID of the payment; null before it has one. */
   providerReference: string | null;
   /** Why it failed; null if it did not. */
@@ -693,6 +850,8 @@ export interface Transaction {
   refundedMinor: MinorUnits;
   /** The customer's dispute; null if there is none. */
   dispute: Dispute | null;
+  /** The card that the customer paid with, or tried last; null for anything else, and where the provider does not say. */
+  card: TransactionCard | null;
   /** What it is for, in your words. */
   description: string | null;
   /** Your own data about it. */
@@ -701,6 +860,35 @@ export interface Transaction {
   createdAt: Moment;
   /** When it last changed. */
   updatedAt: Moment;
+}
+
+/** The card that was charged or tried last, as far as the provider describes it. */
+export interface TransactionCard {
+  /** `visa`, `mastercard`, `amex`, `discover`, `diners`, `jcb`, `unionpay`, or another of the provider's words. */
+  brand: string | null;
+  /** The last four digits of the card's number. */
+  last4: string | null;
+  /** `credit`, `debit` or `prepaid`. */
+  funding: string | null;
+  /** Where the bank is that issued it, as ISO 3166-1 writes it in two letters. */
+  country: string | null;
+  /** The month in which the card expires, from 1. */
+  expiryMonth: number | null;
+  /** The year in which the card expires, in four digits. */
+  expiryYear: number | null;
+  /** How the customer was authenticated, in the provider's word, such as `authenticated`; null where that was not tried. */
+  threeDSecure: string | null;
+  /** What the card's bank said of what the customer typed. */
+  checks: TransactionCardChecks;
+}
+
+export interface TransactionCardChecks {
+  /** The result for the street and its number. */
+  address: CardCheck | null;
+  /** The result for the postal code. */
+  postalCode: CardCheck | null;
+  /** The result for the security code. */
+  cvc: CardCheck | null;
 }
 
 export interface TransactionEventData {
@@ -733,6 +921,10 @@ export interface TransactionListQuery {
   paymentMethod?: "web_card" | "ach";
   /** Only this provider. */
   provider?: string;
+  /** `true`: only those that are paid and were refunded in part. */
+  partlyRefunded?: boolean;
+  /** `true`: only those with a dispute, whatever became of it. */
+  disputed?: boolean;
   /** Only from this time on. */
   createdFrom?: string;
   /** Only before this time. */
@@ -779,6 +971,8 @@ export interface TransactionRead {
   channel: Channel;
   /** What the fee was computed for. */
   fee: Fee;
+  /** What kind of fee the amounts include; only where the card fee has a kind. */
+  feeKind?: FeeKind;
   /** The provider's ID of the payment; null before it has one. */
   providerReference: string | null;
   /** Why it failed; null if it did not. */
@@ -787,6 +981,8 @@ export interface TransactionRead {
   refundedMinor: MinorUnits;
   /** The customer's dispute; null if there is none. */
   dispute: Dispute | null;
+  /** The card that the customer paid with, or tried last; null for anything else, and where the provider does not say. */
+  card: TransactionCard | null;
   /** What it is for, in your words. */
   description: string | null;
   /** Your own data about it. */
@@ -1000,6 +1196,7 @@ export const OPERATIONS = {
   fee_quote: ["POST", "/client/v1/fees/quote", false],
   payment_prepare: ["POST", "/client/v1/payments", true],
   component_prepare: ["POST", "/client/v1/payments/component", true],
+  component_card: ["POST", "/client/v1/payments/component/{reference}/card", false],
   component_confirm: ["POST", "/client/v1/payments/component/{reference}/confirm", false],
   component_switch: ["POST", "/client/v1/payments/component/{reference}/switch", false],
   payment_read: ["GET", "/client/v1/payments/{reference}", false],

@@ -50,6 +50,19 @@ pub(crate) fn second(at: Timestamp) -> String {
     stamp(at, "%Y-%m-%d %H:%M:%S")
 }
 
+/// A moment of a list: in UTC, and so that a browser can show it in its own time.
+pub(crate) struct When {
+    pub(crate) utc: String,
+    /// As a `time` element has it.
+    pub(crate) machine: String,
+}
+
+impl When {
+    pub(crate) fn of(at: Timestamp) -> Self {
+        Self { utc: second(at), machine: rfc3339(at) }
+    }
+}
+
 /// As the API writes it.
 pub(crate) fn rfc3339(at: Timestamp) -> String {
     stamp(at, "%Y-%m-%dT%H:%M:%S%.3fZ")

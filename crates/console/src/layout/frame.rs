@@ -62,12 +62,14 @@ const MENU: [(&str, &[Section]); 4] = [
         &[
             ("wallets", "/wallets", "Wallets", &[Area::Wallets]),
             ("statement", "/statement", "Statement", &[]),
+            ("fee-report", "/fee-report", "Card fee report", &[]),
         ],
     ),
     (
         "Configuration",
         &[
             ("routing", "/routing", "Routing and fees", &[Area::Routing]),
+            ("fees", "/fees", "Card fees by place", &[]),
             ("providers", "/providers", "Providers", &[Area::Providers]),
         ],
     ),
@@ -147,6 +149,10 @@ impl Frame {
 
     pub(crate) fn may_refund(&self) -> bool {
         self.may(Permission::Refund)
+    }
+
+    pub(crate) fn may_write_notes(&self) -> bool {
+        self.may(Permission::WriteNotes)
     }
 
     pub(crate) fn may_manage_payments(&self) -> bool {

@@ -321,7 +321,8 @@ pub(crate) async fn version(signed_in: SignedIn) -> Page {
     let current = engine.config(environment).await?;
     let mut old = engine.config_version(environment, version).await?.configuration;
     let (document, waits) = (pretty(&old.to_public()), current.configuration.approvals.configuration);
-    let warnings = old.warnings(&signed_in.view(environment)?.environment.name);
+    let warnings =
+        old.warnings(&signed_in.view(environment)?.environment.name, engine.clock().now().utc_date());
     // Secrets in force stay, unless they would be sent elsewhere: that is refused.
     if let Ok(providers) = old.providers.clone().with_secrets_of(&current.configuration.providers) {
         old.providers = providers;

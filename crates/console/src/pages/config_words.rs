@@ -364,6 +364,12 @@ fn settings(old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<ChangeWo
                 *state = if *state == NOT_SET { "automatic".to_owned() } else { format!("forced {state}") };
             }
             format!("Circuit of {provider}")
+        } else if let Some((id, field)) =
+            path.strip_prefix("feeProgram.overrides[").and_then(|rest| rest.split_once("]."))
+        {
+            format!("Fee override {id}, {}", label_of(field))
+        } else if let Some(field) = path.strip_prefix("feeProgram.") {
+            format!("Fee program, {}", field.split('.').map(label_of).collect::<Vec<_>>().join(", "))
         } else {
             format!("Setting {}", path.split('.').map(label_of).collect::<Vec<_>>().join(", "))
         };
@@ -427,6 +433,29 @@ mod tests {
 
     fn rules(rules: &[Value]) -> Value {
         json!({"routing": {"web_card": {"enabled": true, "rules": rules}}})
+    }
+
+    #[test]
+    fn a_fee_program_is_told_as_people_write_it() {
+        let program = |notice: Value, overrides: Value| json!({"settings": {"feeProgram": {"noticeGivenOn": notice, "overrides": overrides}}});
+        let given = json!([{"id": "US-TX", "reason": "opinion of counsel"}]);
+        let told = lines(&program(json!(null), json!([])), &program(json!("2026-06-01"), given), &[]);
+        assert_eq!(
+            told,
+            [
+                "Fee program, Notice given on: not set → 2026-06-01",
+                "Fee override US-TX, ID: not set → US-TX",
+                "Fee override US-TX, Reason: not set → opinion of counsel",
+            ]
+        );
+        let kind = |kind: &str| {
+            json!({"fees": [{"provider": "a", "paymentMethod": "web_card", "channel": "none", "currency": "USD",
+                "platform": {"enabled": true, "feeKind": kind, "fixedFeeMinor": "0", "percentFeeBps": 300}}]})
+        };
+        assert_eq!(
+            lines(&kind("surcharge"), &kind("neutral"), &[]),
+            ["Card fee of a in USD, platform: surcharge 3.00 % + 0.00 USD → neutral 3.00 % + 0.00 USD"]
+        );
     }
 
     #[test]

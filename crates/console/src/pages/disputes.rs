@@ -22,7 +22,6 @@ const MAX_SHOWN: u32 = 200;
 pub(crate) struct DisputeView {
     pub(crate) id: String,
     pub(crate) status: String,
-    pub(crate) badge: &'static str,
     pub(crate) tone: &'static str,
     pub(crate) reason: String,
     pub(crate) amount: String,
@@ -35,15 +34,25 @@ pub(crate) struct DisputeView {
     pub(crate) link: Option<String>,
 }
 
+/// Where a dispute stands, at a glance: a tone and a word.
+pub(crate) fn mark(dispute: &Dispute) -> (&'static str, &'static str) {
+    match dispute.stage() {
+        DisputeStage::Inquiry => ("warn", "inquiry"),
+        DisputeStage::Open => ("bad", "disputed"),
+        DisputeStage::Returned => ("", "dispute closed"),
+        DisputeStage::Lost => ("bad", "dispute lost"),
+    }
+}
+
 impl DisputeView {
     pub(crate) fn of(dispute: &Dispute, currency: Currency, now: Timestamp, link: Option<String>) -> Self {
-        let (badge, tone) = match dispute.stage() {
-            DisputeStage::Inquiry => ("inquiry", "warn"),
-            DisputeStage::Open => ("disputed", "bad"),
-            DisputeStage::Returned => ("dispute closed", ""),
-            DisputeStage::Lost => ("dispute lost", "bad"),
-        };
-        let amount = dispute.amount.map(|amount| minor(amount, currency)).unwrap_or_default();
+        let (tone, _) = mark(dispute);
+        let amount = dispute.amount.map(|amount| match dispute.currency.as_deref().map(Currency::parse) {
+            None => minor(amount, currency),
+            Some(Some(foreign)) => minor(amount, foreign),
+            Some(None) => format!("{amount} {}", dispute.currency.as_deref().unwrap_or_default()),
+        });
+        let amount = amount.unwrap_or_default();
         let withdrawn = minor(dispute.amount_withdrawn(), currency);
         let sentence = match dispute.stage() {
             DisputeStage::Inquiry => {
@@ -62,7 +71,6 @@ impl DisputeView {
         Self {
             id: dispute.id.clone(),
             status: dispute.status.clone(),
-            badge,
             tone,
             reason: dispute.reason.clone().unwrap_or_default(),
             amount,

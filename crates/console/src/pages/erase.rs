@@ -16,11 +16,15 @@ use crate::{
 #[template(path = "erase.html")]
 struct ErasePage {
     frame: Frame,
+    /// Whom the page was opened for.
+    customer: String,
+    email: String,
 }
 
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let frame = signed_in.frame("Erase a customer", "payments").await?;
-    page::render(&ErasePage { frame })
+    let (customer, email) = (signed_in.query_text("customer"), signed_in.query_text("email"));
+    page::render(&ErasePage { frame, customer, email })
 }
 
 pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {

@@ -147,12 +147,13 @@ fn review(
     asked: Option<Principal>,
 ) -> Result<Review, PageError> {
     let (order, zero) = (&payment.order, Minor::ZERO);
-    let captured = asked.map_or(order.fee, |principal| order.fee.on(principal));
+    let authorized = payment.charged();
+    let captured = asked.map_or(authorized, |principal| authorized.on(principal));
     let (principal, fee, total) = match kind {
         HoldActionKind::Capture => (captured.principal.into(), captured.fee, captured.total_debit),
         HoldActionKind::Void => (zero, zero, zero),
     };
-    let released = order.fee.total_debit.checked_sub(total).unwrap_or(zero);
+    let released = authorized.total_debit.checked_sub(total).unwrap_or(zero);
     let random: [u8; 16] = random_bytes().map_err(|error| PageError::Broken(error.to_string()))?;
     Ok(Review {
         principal: minor(principal, order.currency),

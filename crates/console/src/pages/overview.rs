@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use askama::Template;
 use tollgate_domain::{Currency, Timestamp, event::EventKind, transaction::Status};
 use tollgate_engine::{
-    Check, CheckStatus,
+    Check, CheckStatus, FoundPayment,
     ports::{Activity, TransactionFilter},
 };
 
@@ -16,7 +16,7 @@ use crate::{
         page::{self, Page},
         plot::{self, Bar},
     },
-    pages::payments::Row,
+    pages::payment_rows::Row,
     request::signed_in::SignedIn,
 };
 
@@ -170,7 +170,9 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
         let at = begin.saturating_add(place.saturating_mul(step));
         stamp(Timestamp::from_unix_millis(at), span.pattern)
     };
+    signed_in.record_list("payment.list", environment).await?;
     let recent = engine.transactions(environment, &TransactionFilter::default(), None, RECENT).await?;
+    let recent: Vec<_> = recent.into_iter().map(|it| FoundPayment::Transaction(Box::new(it))).collect();
     page::render(&OverviewPage {
         spans: tabs(
             &SPANS.map(|one| (one.name, one.title.to_owned(), one.name == span.name)),
@@ -189,7 +191,7 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
         first: label(0),
         last: label(span.bars.saturating_sub(1)),
         notices: notices(&frame),
-        recent: recent.iter().map(|transaction| Row::of_transaction(transaction, &frame.base)).collect(),
+        recent: Row::all(&signed_in, environment, &recent, &frame.base).await?,
         frame,
     })
 }

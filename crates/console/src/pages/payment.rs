@@ -1,16 +1,19 @@
 //! One payment, whole: what was asked, why it went where it went, what it cost, and everything that happened since.
 
 use askama::Template;
+use axum::response::Response;
 use tollgate_domain::{
     Channel, Currency, Minor, PaymentMethod, ServiceReference, Timestamp,
+    card_fee::{FeeKind, PaymentFacts},
     fee::{Bound, FeeSnapshot, LayerFee},
-    id::{EnvironmentId, PaymentId, TransferId},
+    id::{EnvironmentId, PaymentId, RequestId, TransferId},
+    payment_card::PaymentCard,
     refund::{Refund, Refundable},
     routing::{Matched, RouteProgress},
     transaction::{Status, TransactionState},
 };
 use tollgate_engine::{
-    QuoteRequest, explain, metadata_pairs, notifications_of_change,
+    MAX_NOTE_LENGTH, QuoteRequest, explain_routing, metadata_pairs, notifications_of_change,
     ports::{Entry, LedgerLine, NewCardPosting, StoredException},
 };
 use tollgate_vault::Secret;
@@ -22,15 +25,19 @@ use crate::{
         page::{self, Page, PageError},
     },
     pages::{
+        customer,
         disputes::DisputeView,
         exceptions::Exception,
-        payments::tone,
+        payment_rows::{Mark, brand_words, marks_beside, tone},
         refund::RefundRow,
         routing::RuleView,
-        timeline::{Line, corrections},
+        timeline::{self, Line, corrections},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
 };
+
+/// What an erased transfer has in place of names.
+const ERASED: &str = "erased";
 
 /// A layer of the fee, step by step.
 pub(crate) struct Layer {
@@ -57,6 +64,23 @@ pub(crate) struct EventRow {
     pub(crate) deliveries: Vec<(String, &'static str)>,
 }
 
+/// Something to know of a payment, which may lead elsewhere.
+struct Fact {
+    name: &'static str,
+    value: String,
+    link: Option<String>,
+}
+
+impl Fact {
+    fn plain((name, value): (&'static str, String)) -> Self {
+        Self { name, value, link: None }
+    }
+
+    fn linked(name: &'static str, value: impl Into<String>, link: Option<String>) -> Self {
+        Self { name, value: value.into(), link }
+    }
+}
+
 #[derive(Template)]
 #[template(path = "payment.html")]
 struct PaymentPage {
@@ -64,18 +88,22 @@ struct PaymentPage {
     reference: String,
     /// The customer, by name or else by e-mail address.
     who: String,
+    /// The customer's own page.
+    customer: Option<String>,
     description: Option<String>,
     status: &'static str,
     tone: &'static str,
     /// What else is to be known at a glance, each with its tone.
-    badges: Vec<(&'static str, &'static str)>,
+    badges: Vec<Mark>,
     failure: Option<(String, String)>,
     waiting: Option<String>,
-    facts: Vec<(&'static str, String)>,
+    facts: Vec<Fact>,
     can_reveal: bool,
     metadata: String,
     principal: String,
     layers: Vec<Layer>,
+    /// What the fee is called.
+    fee_name: &'static str,
     fee: String,
     total: String,
     refunded: Option<String>,
@@ -111,6 +139,8 @@ impl Actions {
 struct PaymentView<'a> {
     reference: ServiceReference,
     who: String,
+    /// What their page is found by.
+    customer: Option<&'a str>,
     state: Option<&'a TransactionState>,
     standing: &'static str,
     waiting: Option<&'a str>,
@@ -156,7 +186,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
     facts.extend(optional("Customer", &order.customer_name));
     facts.extend(optional("E-mail", &order.customer_email));
     facts.push(("Preparation", progress.preparation.as_str().to_owned()));
-    facts.push(("Expires", moment(order.expires_at)));
+    facts.push(("Expires", format!("{} UTC", moment(order.expires_at))));
     facts.extend(optional("Provider session ID", &progress.object));
     facts.extend(optional("Checkout page", &progress.checkout_url));
     if !read.payment.attempts.is_empty() {
@@ -167,6 +197,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
     let details = PaymentView {
         reference: ServiceReference::Card(id),
         who: order.customer_name.clone().or_else(|| order.customer_email.clone()).unwrap_or_default(),
+        customer: order.customer_email.as_deref(),
         state: transaction.map(|transaction| &transaction.state),
         standing: progress.preparation.as_str(),
         waiting: progress.waiting.as_deref(),
@@ -188,6 +219,7 @@ async fn card(signed_in: &SignedIn, environment: EnvironmentId, id: PaymentId) -
             method: PaymentMethod::WebCard,
             flow: Some(order.flow),
             metadata,
+            card_fee: PaymentFacts::default(),
         }),
         facts,
         timeline: &read.timeline,
@@ -250,6 +282,7 @@ async fn transfer(
     let details = PaymentView {
         reference: ServiceReference::Ach(id),
         who: order.customer_name.clone(),
+        customer: Some(&*order.external_customer_id).filter(|id| *id != ERASED),
         state: Some(&read.transfer.state),
         standing: read.transfer.state.status.as_str(),
         waiting: progress.waiting.as_deref(),
@@ -271,6 +304,7 @@ async fn transfer(
             method: PaymentMethod::Ach,
             flow: None,
             metadata,
+            card_fee: PaymentFacts::default(),
         }),
         facts,
         timeline: &read.timeline,
@@ -282,6 +316,23 @@ async fn transfer(
             && progress.cancel_requested_at.is_none(),
     };
     render(signed_in, environment, details).await
+}
+
+/// Puts a note on the payment.
+pub(crate) async fn note(form: Submitted) -> Result<Response, PageError> {
+    let signed_in = &form.signed_in;
+    let environment = signed_in.environment()?;
+    let reference: ServiceReference = signed_in.path("reference")?;
+    let text = form.field("note");
+    let length = text.chars().count();
+    if length == 0
+        || length > MAX_NOTE_LENGTH
+        || text.chars().any(|letter| letter.is_control() && letter != '\n')
+    {
+        return Err(PageError::Refused(format!("Write a note of 1 to {MAX_NOTE_LENGTH} characters.")));
+    }
+    signed_in.console.engine.add_note(environment, reference, text, &signed_in.origin()).await?;
+    Ok(signed_in.back(&format!("/console/{environment}/payments/{reference}"), "Note added."))
 }
 
 /// What was tried before the payment's provider, in a few words.
@@ -297,8 +348,8 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
     // Null where that configuration cannot be opened anymore.
     let configuration = engine.config_version(environment, details.config_version).await.ok();
     let rules = configuration.as_ref().zip(details.quote.as_ref()).map(|(read, request)| {
-        let explained = explain(&read.configuration, request);
-        RuleView::all(&explained.routing.rules, read.configuration.routing(request.method).rules())
+        let explained = explain_routing(&read.configuration, request);
+        RuleView::all(&explained.rules, read.configuration.routing(request.method).rules())
     });
     let view = signed_in.view(environment)?;
     let provider = view.configuration.providers.get(details.provider);
@@ -310,21 +361,24 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
     let decided = format!("{}, {}", details.provider, details.channel.as_str());
     let tried = tried_before(details.route);
     let state = details.state;
-    let mut facts = vec![("Created", moment(details.created_at)), ("Request", details.request.to_owned())];
-    facts.extend(details.facts);
-    facts.extend(
-        state.and_then(|state| state.provider_reference.clone()).map(|name| ("Provider payment ID", name)),
-    );
+    let customer = details.customer.map(|name| customer::link(&frame.base, name));
+    let request = Some(details.request).filter(|request| request.parse::<RequestId>().is_ok());
+    let request = request.map(|id| format!("{}/requests?q={id}", frame.base));
+    let mut facts = vec![
+        Fact::plain(("Created", format!("{} UTC", moment(details.created_at)))),
+        Fact::linked("Request", details.request, request),
+    ];
+    facts.extend(details.facts.into_iter().map(Fact::plain));
+    facts.extend(state.and_then(|state| state.provider_reference.as_ref()).map(|id| {
+        let page = provider.and_then(|provider| provider.payment_page(id));
+        Fact::linked("Provider payment ID", id, page)
+    }));
+    let card = state.and_then(|state| state.card.as_deref()).into_iter().flat_map(card_facts);
+    facts.extend(card.map(Fact::plain));
     let authorized = details.fee;
     let amounts = state.map_or(*authorized, |state| state.amounts(authorized));
-    if let Some(hold) = state.and_then(|state| state.hold) {
-        facts.push(("Authorized", minor(authorized.total_debit, details.currency)));
-        let is_held = state.is_some_and(|state| state.status == Status::Authorized);
-        let end = hold.capture_before.filter(|_| is_held);
-        facts.extend(end.map(|at| ("Capture before", moment(at))));
-        facts.extend(hold.pending.map(|kind| ("In progress", kind.as_str().to_owned())));
-    }
-    facts.extend(details.next_check.map(|at| ("Next check", moment(at))));
+    facts.extend(state.into_iter().flat_map(|state| hold_facts(state, authorized, details.currency)));
+    facts.extend(details.next_check.map(|at| Fact::plain(("Next check", format!("{} UTC", moment(at))))));
     let mut lines = vec![Line::new(
         details.created_at,
         "",
@@ -335,12 +389,13 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
             if details.reference.method() == PaymentMethod::WebCard { "card" } else { "bank transfer" }
         )],
     )];
-    lines.extend(details.timeline.iter().map(|entry| Line::of_entry(entry, details.currency)));
+    lines.extend(timeline::lines(details.timeline, details.currency));
     page::render(&PaymentPage {
         reference: details.reference.to_string(),
         who: details.who,
+        customer,
         description: details.description.map(str::to_owned),
-        badges: badges(state, authorized, dispute.as_ref()),
+        badges: state.map(|state| marks_beside(state, authorized)).unwrap_or_default(),
         status: state.map_or(details.standing, |state| state.status.as_str()),
         tone: state.map_or("", |state| tone(state.status)),
         failure: state
@@ -355,6 +410,7 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
             layer("Platform", &amounts.platform, details.currency),
             layer("Organization", &amounts.organization, details.currency),
         ],
+        fee_name: state.and_then(|state| state.charged.as_ref()?.kind).map_or("Fee", FeeKind::label),
         fee: minor(amounts.fee, details.currency),
         total: minor(amounts.total_debit, details.currency),
         refunded: state
@@ -385,22 +441,39 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
     })
 }
 
-/// What a status alone does not say.
-fn badges(
-    state: Option<&TransactionState>,
-    authorized: &FeeSnapshot,
-    dispute: Option<&DisputeView>,
-) -> Vec<(&'static str, &'static str)> {
-    let Some(state) = state else { return Vec::new() };
-    let captured = state.amounts(authorized).total_debit;
-    let is_part = state.status != Status::Authorized && captured < authorized.total_debit;
-    let mut badges = Vec::new();
-    badges.extend(is_part.then_some(("cool", "partially captured")));
-    if state.refunded > Minor::ZERO && state.status != Status::Refunded {
-        badges.push(("warn", "partially refunded"));
-    }
-    badges.extend(dispute.map(|dispute| (dispute.tone, dispute.badge)));
-    badges
+/// What is or was held of it.
+fn hold_facts(state: &TransactionState, authorized: &FeeSnapshot, currency: Currency) -> Vec<Fact> {
+    let Some(hold) = state.hold else { return Vec::new() };
+    let mut facts = vec![("Authorized", minor(state.charged(authorized).total_debit, currency))];
+    let end = hold.capture_before.filter(|_| state.status == Status::Authorized);
+    facts.extend(end.map(|at| ("Capture before", format!("{} UTC", moment(at)))));
+    facts.extend(hold.pending.map(|kind| ("In progress", kind.as_str().to_owned())));
+    facts.into_iter().map(Fact::plain).collect()
+}
+
+/// The card in words: what it is, what its bank checked, and whether its holder was authenticated.
+fn card_facts(card: &PaymentCard) -> Vec<(&'static str, String)> {
+    let brand = card.brand.as_deref().map(brand_words);
+    let kind = [brand, card.funding.clone()].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    let described = [
+        Some(kind).filter(|kind| !kind.is_empty()),
+        card.last_four.as_ref().map(|digits| format!("····{digits}")),
+        card.expiry_month.zip(card.expiry_year).map(|(month, year)| format!("expires {month:02}/{year}")),
+        card.country.as_ref().map(|country| format!("issued in {country}")),
+    ];
+    let checked = [
+        ("security code", card.checks.cvc),
+        ("postal code", card.checks.postal_code),
+        ("address", card.checks.address),
+    ];
+    let checked =
+        checked.into_iter().filter_map(|(what, result)| Some(format!("{what}: {}", result?.as_str())));
+    let checked = checked.collect::<Vec<_>>().join(", ");
+    let described = described.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let proof = card.three_d_secure.clone().map(|result| ("3D Secure", result));
+    let said =
+        [("Card", described), ("Card checks", checked)].into_iter().filter(|(_, text)| !text.is_empty());
+    said.chain(proof).collect()
 }
 
 async fn told(

@@ -1,4 +1,4 @@
-//! Payments in a list: searched, filtered, exported.
+//! Payments in a list: searched, filtered, added up, exported.
 
 use std::time::Duration;
 
@@ -9,93 +9,65 @@ use tollgate_domain::{
     PaymentMethod, Timestamp,
     card::Preparation,
     id::{EnvironmentId, PaymentId, RequestId, TransactionId},
-    transaction::{Status, Transaction},
+    transaction::Status,
 };
 use tollgate_engine::{
     Audited, FoundPayment, PaymentSearch,
-    ports::{CardPayment, SearchCursor, TransactionFilter},
+    ports::{SearchCursor, TransactionFilter},
 };
 
 use crate::{
     layout::{
-        format::{minor, second, shortened},
         frame::Frame,
         page::{self, Page, PageError},
     },
+    pages::{payment_rows::Row, payment_totals},
     request::signed_in::SignedIn,
 };
 
 const SLICE: u32 = 50;
-/// A payment's line.
-pub(crate) struct Row {
-    pub(crate) at: String,
-    pub(crate) reference: String,
-    pub(crate) link: String,
-    pub(crate) status: &'static str,
-    pub(crate) tone: &'static str,
-    pub(crate) amount: String,
-    pub(crate) total: String,
-    pub(crate) provider: String,
-    pub(crate) channel: &'static str,
-    pub(crate) description: String,
-}
+/// More than these are not added up for a page.
+const ADDED_UP_MAX: u32 = 5_000;
 
-/// How a status looks.
-pub(crate) fn tone(status: Status) -> &'static str {
-    match status {
-        Status::Succeeded => "good",
-        Status::Failed => "bad",
-        Status::Pending => "warn",
-        Status::Processing | Status::Authorized => "cool",
-        Status::Canceled | Status::Refunded => "",
-    }
-}
+/// The words of `status` that are no status of a transaction.
+const PARTLY_REFUNDED: &str = "partly_refunded";
+const DISPUTED: &str = "disputed";
 
-impl Row {
-    pub(crate) fn of_transaction(transaction: &Transaction, base: &str) -> Self {
-        let amounts = transaction.state.amounts(&transaction.fee);
-        Self {
-            at: second(transaction.created_at),
-            reference: transaction.reference.to_string(),
-            link: format!("{base}/payments/{}", transaction.reference),
-            status: transaction.state.status.as_str(),
-            tone: tone(transaction.state.status),
-            amount: minor(amounts.principal.into(), transaction.currency),
-            total: minor(amounts.total_debit, transaction.currency),
-            provider: transaction.provider.clone(),
-            channel: transaction.channel.as_str(),
-            description: shortened(transaction.description.as_deref().unwrap_or_default(), 60),
-        }
-    }
+/// What can be picked by how payments stand: the word in the address, and the words on the page.
+const STATUSES: [(&str, &str); 12] = [
+    ("", "All"),
+    ("succeeded", "Succeeded"),
+    ("authorized", "Authorized"),
+    ("pending", "Pending"),
+    ("processing", "Processing"),
+    ("failed", "Failed"),
+    ("canceled", "Canceled"),
+    ("refunded", "Refunded"),
+    (PARTLY_REFUNDED, "Partly refunded"),
+    (DISPUTED, "Disputed"),
+    ("prepared", "Not paid yet"),
+    ("expired", "Expired"),
+];
 
-    pub(crate) fn of_preparation(payment: &CardPayment, base: &str) -> Self {
-        let order = &payment.order;
-        Self {
-            at: second(order.created_at),
-            reference: order.id.to_string(),
-            link: format!("{base}/payments/{}", order.id),
-            status: payment.progress.preparation.as_str(),
-            tone: "",
-            amount: minor(order.fee.principal.into(), order.currency),
-            total: minor(order.fee.total_debit, order.currency),
-            provider: order.provider.clone(),
-            channel: order.channel.as_str(),
-            description: shortened(order.description.as_deref().unwrap_or_default(), 60),
-        }
-    }
+const METHODS: [(&str, &str); 3] = [("", "Any method"), ("web_card", "Card"), ("ach", "Bank transfer")];
 
-    fn of(found: &FoundPayment, base: &str) -> Self {
-        match found {
-            FoundPayment::Transaction(transaction) => Self::of_transaction(transaction, base),
-            FoundPayment::Preparation(payment) => Self::of_preparation(payment, base),
-        }
-    }
-}
-
-struct Choice {
-    value: &'static str,
+/// A filter that is on or off with a click.
+struct Chip {
     title: &'static str,
+    link: String,
     is_chosen: bool,
+}
+
+impl Chip {
+    fn all(signed_in: &SignedIn, field: &str, values: &[(&str, &'static str)]) -> Vec<Self> {
+        let chosen = signed_in.query(field).unwrap_or_default();
+        let chip = |&(value, title): &(&str, &'static str)| Self {
+            title,
+            link: signed_in.link_with(field, value),
+            is_chosen: value == chosen,
+        };
+        values.iter().map(chip).collect()
+    }
 }
 
 #[derive(Template)]
@@ -103,11 +75,18 @@ struct Choice {
 struct PaymentsPage {
     frame: Frame,
     text: String,
-    statuses: Vec<Choice>,
-    methods: Vec<Choice>,
+    /// The status in the address, which a search keeps.
+    status: String,
+    method: String,
+    statuses: Vec<Chip>,
+    methods: Vec<Chip>,
     providers: Vec<(String, bool)>,
     from: String,
     until: String,
+    /// What all that is filtered comes to, a sentence each.
+    totals: Vec<String>,
+    /// Whether there is anything that could be left out for a better result.
+    is_filtered: bool,
     rows: Vec<Row>,
     /// The query of the next slice.
     next: Option<String>,
@@ -120,6 +99,8 @@ struct PaymentQuery {
     text: String,
     status: Option<Status>,
     preparation: Option<Preparation>,
+    is_partly_refunded: bool,
+    is_disputed: bool,
     method: Option<PaymentMethod>,
     provider: Option<String>,
     from: Option<Timestamp>,
@@ -139,10 +120,13 @@ impl PaymentQuery {
             read
         };
         let (from, until) = (day("from", read_moment), day("until", read_end));
+        let status = signed_in.query("status");
         Self {
             text: signed_in.query_text("q"),
-            status: signed_in.query("status").and_then(Status::parse),
-            preparation: signed_in.query("status").and_then(Preparation::parse),
+            status: status.and_then(Status::parse),
+            preparation: status.and_then(Preparation::parse),
+            is_partly_refunded: status == Some(PARTLY_REFUNDED),
+            is_disputed: status == Some(DISPUTED),
             method: signed_in.query("method").and_then(PaymentMethod::parse),
             provider: signed_in.query("provider").map(str::to_owned),
             from,
@@ -158,6 +142,8 @@ impl PaymentQuery {
             preparation: self.preparation,
             method: self.method,
             provider: self.provider.clone(),
+            is_partly_refunded: self.is_partly_refunded,
+            is_disputed: self.is_disputed,
             created_from: self.from,
             created_before: self.until,
         }
@@ -182,31 +168,18 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let frame = signed_in.frame("Payments", "payments").await?;
     let search = PaymentQuery::of(&signed_in);
     signed_in.record_list("payment.list", environment).await?;
-    let (rows, next) = find(&signed_in, environment, &search, &frame.base).await?;
-    if rows.is_empty() && search.text.parse::<RequestId>().is_ok() {
+    let (found, next) = find(&signed_in, environment, &search).await?;
+    if found.is_empty() && search.text.parse::<RequestId>().is_ok() {
         let to = format!("{}/requests?q={}", frame.base, search.text);
         return Ok(Redirect::to(&to).into_response());
     }
-    let rest = signed_in.query_without("before");
+    let totals = totals(&signed_in, environment, &search, &found, next.is_none()).await?;
     let view = signed_in.view(environment)?;
-    let status = signed_in.query("status").unwrap_or_default().to_owned();
-    let choice = |value: &'static str, title: &'static str, chosen: &str| Choice {
-        value,
-        title,
-        is_chosen: value == chosen,
-    };
-    let mut statuses = vec![choice("", "Any status", &status)];
-    statuses.extend(Status::ALL.iter().map(|one| choice(one.as_str(), one.as_str(), &status)));
-    statuses.extend(Preparation::ALL.iter().map(|one| choice(one.as_str(), one.as_str(), &status)));
-    let method = search.method.map_or("", PaymentMethod::as_str);
     page::render(&PaymentsPage {
-        text: search.text,
-        statuses,
-        methods: vec![
-            choice("", "Any method", method),
-            choice("web_card", "Card", method),
-            choice("ach", "ACH", method),
-        ],
+        status: signed_in.query_text("status"),
+        method: signed_in.query_text("method"),
+        statuses: Chip::all(&signed_in, "status", &STATUSES),
+        methods: Chip::all(&signed_in, "method", &METHODS),
         providers: view
             .configuration
             .providers
@@ -219,13 +192,40 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
             .collect(),
         from: signed_in.query_text("from"),
         until: signed_in.query_text("until"),
-        rows,
-        next: next.map(|next| {
-            if rest.is_empty() { format!("?before={next}") } else { format!("?{rest}&before={next}") }
-        }),
-        export: format!("{}/payments.csv?{rest}", frame.base),
+        totals,
+        is_filtered: ["q", "status", "method", "provider", "from", "until"]
+            .into_iter()
+            .any(|field| signed_in.query(field).is_some()),
+        rows: Row::all(&signed_in, environment, &found, &frame.base).await?,
+        next: next.map(|next| signed_in.link_with("before", &next)),
+        export: format!("{}/payments.csv?{}", frame.base, signed_in.query_without("before")),
+        text: search.text,
         errors: search.errors,
         frame,
+    })
+}
+
+/// What all payments that pass the filters come to. Of a search only what is on the page is known.
+async fn totals(
+    signed_in: &SignedIn,
+    environment: EnvironmentId,
+    search: &PaymentQuery,
+    found: &[FoundPayment],
+    is_last: bool,
+) -> Result<Vec<String>, PageError> {
+    let is_first = signed_in.query("before").is_none();
+    if !search.text.is_empty() || search.preparation.is_some() {
+        let is_whole = is_first && is_last && !found.is_empty();
+        return Ok(if is_whole { payment_totals::of_found(found) } else { Vec::new() });
+    }
+    if !is_first {
+        return Ok(Vec::new());
+    }
+    let filter = TransactionFilter::from(&search.search());
+    let totals = signed_in.console.engine.transaction_totals(environment, &filter, ADDED_UP_MAX).await?;
+    Ok(match totals {
+        Some(totals) => payment_totals::sentences(&totals),
+        None => vec![payment_totals::too_many(ADDED_UP_MAX)],
     })
 }
 
@@ -234,30 +234,28 @@ async fn find(
     signed_in: &SignedIn,
     environment: EnvironmentId,
     search: &PaymentQuery,
-    base: &str,
-) -> Result<(Vec<Row>, Option<String>), PageError> {
+) -> Result<(Vec<FoundPayment>, Option<String>), PageError> {
     let engine = &signed_in.console.engine;
     let before = signed_in.query("before");
     let full = usize::try_from(SLICE).unwrap_or(usize::MAX);
-    let rows = |found: &[FoundPayment]| found.iter().map(|one| Row::of(one, base)).collect();
     if !search.text.is_empty() {
         let before = before.and_then(read_place);
         let (found, next) = engine.search_payments(environment, &search.search(), before, full).await?;
-        return Ok((rows(&found), next.map(|place| HEXLOWER.encode(&place))));
+        return Ok((found, next.map(|place| HEXLOWER.encode(&place))));
     }
     if search.preparation.is_some() {
         let before = before.and_then(|text| text.parse::<PaymentId>().ok());
         let (found, next) = engine.unpaid_payments(environment, &search.search(), before, full).await?;
-        return Ok((rows(&found), next.map(|id| id.to_string())));
+        return Ok((found, next.map(|id| id.to_string())));
     }
     let before = before.and_then(|text| text.parse::<TransactionId>().ok());
     let found =
         engine.transactions(environment, &TransactionFilter::from(&search.search()), before, SLICE).await?;
     let last = found.last().map(|transaction| transaction.id.to_string()).filter(|_| found.len() == full);
-    Ok((found.iter().map(|transaction| Row::of_transaction(transaction, base)).collect(), last))
+    Ok((found.into_iter().map(|it| FoundPayment::Transaction(Box::new(it))).collect(), last))
 }
 
-fn read_place(text: &str) -> Option<SearchCursor> {
+pub(crate) fn read_place(text: &str) -> Option<SearchCursor> {
     HEXLOWER.decode(text.as_bytes()).ok()?.try_into().ok()
 }
 

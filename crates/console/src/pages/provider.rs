@@ -307,7 +307,8 @@ fn sections(adapter: Adapter, known: Option<&Value>) -> Vec<Section> {
     let specified = |section: &str, specs: &[FieldSpec]| -> Vec<Field> {
         let of_spec = |spec: &FieldSpec| {
             let input = if spec.secret { Input::Secret } else { Input::Text };
-            field(format!("{section}.{}", spec.name), input, hint_of(spec))
+            let name = format!("{section}.{}", spec.name);
+            field(name.trim_start_matches('.').to_owned(), input, hint_of(spec))
         };
         specs.iter().map(of_spec).collect()
     };
@@ -320,6 +321,7 @@ fn sections(adapter: Adapter, known: Option<&Value>) -> Vec<Section> {
         field("baseUrl".to_owned(), Input::Text, "Leave empty for the provider's own address.".to_owned()),
     ];
     let all = [
+        ("Account", specified("", adapter.entry_fields())),
         ("Credentials", specified("credentials", adapter.credential_fields())),
         ("Where the money comes from", specified("funding", adapter.funding_fields())),
         ("Where it is reached", reached),
@@ -337,6 +339,17 @@ fn hint_of(spec: &FieldSpec) -> String {
         "accountNumberId" => "For instant transfers only.",
         "companyName" => "The sender's name on the receiver's statement.",
         "originatingAccountId" => "The ID of an internal account.",
+        "merchantAccount" => "The merchant account that takes the payments, as the Customer Area writes it.",
+        "livePrefix" => {
+            "For production: what your live endpoint's address begins with, before -checkout-live."
+        }
+        "clientKey" => "Begins with test_ or live_; of the same API credential as the API key.",
+        "hmacKey" => {
+            "The webhook's HMAC key, in hexadecimal. May be left empty: “Test and register the webhook” sets it. \
+             Nothing can be paid without it, because only webhooks tell what was."
+        }
+        "hmacKeyPrevious" => "While the HMAC key is replaced: the one before.",
+        "webhookPassword" => "Optional: the webhook's basic authentication, with the user tollgate.",
         name if name.starts_with("webhook") => {
             "May be left empty: “Test and register the webhook” sets it where the provider allows that."
         }
@@ -401,6 +414,8 @@ mod tests {
             json!({"adapter": "increase", "credentials": {"apiKey": "****abcd"},
                 "funding": {"accountId": "account_1", "companyName": "Shop"}}),
             json!({"adapter": "modern_treasury", "credentials": {"organizationId": "o"}}),
+            json!({"adapter": "adyen", "credentials": {"apiKey": "****abcd", "clientKey": "test_1", "hmacKey": "****EF01"},
+                "merchantAccount": "ShopECOM", "livePrefix": "0123-Shop", "environment": "production"}),
         ] {
             let adapter = adapter_of(&entry).unwrap();
             assert_eq!(form(adapter, Some(&entry)).entry(Some(&entry)), entry);

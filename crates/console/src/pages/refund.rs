@@ -40,6 +40,7 @@ impl RefundRow {
             RefundOrigin::Api => "by the API",
             RefundOrigin::Operator => "by an operator",
             RefundOrigin::Provider => "at the provider",
+            RefundOrigin::Service => "by itself: the fee may not be kept",
         };
         let failure = refund.failure.as_ref().map(|failure| format!(" {}", failure.message));
         Self {

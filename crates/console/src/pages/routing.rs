@@ -7,7 +7,8 @@ use axum::response::Response;
 use serde_json::{Map, Value, json};
 use tollgate_configuration::ConfigWarning;
 use tollgate_domain::{
-    Currency,
+    Currency, PaymentMethod,
+    card_fee::FeeKind,
     routing::{Destination, Rule, RuleOutcome, RuleResult, Target, Test},
 };
 
@@ -146,7 +147,8 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
         organization: layer_text(entry, "organization"),
     });
     let view = signed_in.view(environment)?;
-    let warnings = view.configuration.warnings(&view.environment.name);
+    let today = signed_in.console.engine.clock().now().utc_date();
+    let warnings = view.configuration.warnings(&view.environment.name, today);
     let limits = view.configuration.limits.iter().map(|limit| LimitRow {
         id: limit.id.to_string(),
         method: limit.method.as_str(),
@@ -243,7 +245,9 @@ fn layer_amounts(entry: &Value, scope: &str) -> String {
     };
     let bps = layer.get("percentFeeBps").and_then(Value::as_u64).unwrap_or(0);
     let fixed = amount_of("fixedFeeMinor").unwrap_or_else(|| money(0, currency));
-    let mut said = format!("{}.{:02} % + {fixed}", bps / 100, bps % 100);
+    let kind = Some(text(&layer, "feeKind")).filter(|kind| !kind.is_empty());
+    let kind = kind.map(|kind| format!("{kind} ")).unwrap_or_default();
+    let mut said = format!("{kind}{}.{:02} % + {fixed}", bps / 100, bps % 100);
     if let Some(minimum) = amount_of("minimumFeeMinor") {
         said = format!("{said}, min {minimum}");
     }
@@ -267,6 +271,8 @@ pub(crate) fn text(value: &Value, field: &str) -> String {
 struct LayerFields {
     scope: &'static str,
     title: &'static str,
+    /// What kind of card fee it is; empty where it says nothing.
+    kind: String,
     is_enabled: bool,
     fixed: String,
     percent: String,
@@ -282,6 +288,8 @@ struct FeePage {
     version: u64,
     name: String,
     currency: String,
+    is_card: bool,
+    kinds: [FeeKind; 4],
     layers: Vec<LayerFields>,
     errors: Vec<String>,
 }
@@ -309,7 +317,9 @@ async fn fee_page(
 ) -> Page {
     let frame = signed_in.frame("Edit a fee", "routing").await?;
     let (name, currency) = (fee_name(entry), text(entry, "currency"));
-    page::render(&FeePage { frame, place, version, name, currency, layers, errors })
+    let is_card = text(entry, "paymentMethod") == PaymentMethod::WebCard.as_str();
+    let kinds = FeeKind::ALL;
+    page::render(&FeePage { frame, place, version, name, currency, is_card, kinds, layers, errors })
 }
 
 fn layer_fields(entry: &Value, scope: &'static str, title: &'static str) -> LayerFields {
@@ -323,6 +333,7 @@ fn layer_fields(entry: &Value, scope: &'static str, title: &'static str) -> Laye
     LayerFields {
         scope,
         title,
+        kind: text(&layer, "feeKind"),
         is_enabled: layer.get("enabled") == Some(&Value::Bool(true)),
         fixed: money("fixedFeeMinor"),
         percent: format!("{}.{:02}", bps / 100, bps % 100),
@@ -351,6 +362,7 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
         let fields = LayerFields {
             scope,
             title,
+            kind: field("kind"),
             is_enabled: form.is_ticked(&format!("{scope}.enabled")),
             fixed: field("fixed"),
             percent: field("percent"),
@@ -381,6 +393,9 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
 
 fn read_layer(fields: &LayerFields, currency: Currency, errors: &mut Vec<String>) -> Option<Value> {
     let mut layer = Map::new();
+    if !fields.kind.is_empty() {
+        layer.insert("feeKind".to_owned(), fields.kind.as_str().into());
+    }
     layer.insert("enabled".to_owned(), Value::Bool(fields.is_enabled));
     let mut money = |name: &str, text: &str, is_optional: bool| {
         if text.is_empty() && is_optional {
@@ -410,7 +425,7 @@ fn read_layer(fields: &LayerFields, currency: Currency, errors: &mut Vec<String>
 }
 
 /// Hundredths of a percent.
-fn read_percent(text: &str) -> Option<u64> {
+pub(crate) fn read_percent(text: &str) -> Option<u64> {
     // The dollar has two places, too.
     read_amount(text.trim_end_matches('%').trim(), Currency::USD).filter(|bps| *bps <= 10_000)
 }

@@ -136,10 +136,5 @@ async fn read(signed_in: &SignedIn) -> Result<Statement, PageError> {
     let environment = signed_in.environment()?;
     let organization = signed_in.view(environment)?.environment.organization;
     let engine = &signed_in.console.engine;
-    let month = match signed_in.query("month") {
-        Some(text) => Month::parse(text)
-            .ok_or_else(|| PageError::Refused("Enter a month such as 2026-11.".to_owned()))?,
-        None => Month::of(engine.clock().now()),
-    };
-    engine.statement(organization, month).await?.ok_or(PageError::Missing)
+    engine.statement(organization, signed_in.month()?).await?.ok_or(PageError::Missing)
 }

@@ -1,5 +1,7 @@
 //! The lines of a payment's timeline as sentences a support person can read.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 use tollgate_domain::{Currency, Timestamp};
 use tollgate_engine::ports::Entry;
@@ -18,6 +20,25 @@ pub(crate) struct Line {
     pub(crate) request: Option<String>,
     /// As it was written down.
     pub(crate) raw: String,
+    /// How it came to this, where it took several steps: when and what.
+    pub(crate) steps: Vec<(String, String)>,
+}
+
+/// A payment's timeline. What becomes of a refund is one line, which unfolds.
+pub(crate) fn lines(entries: &[Entry], currency: Currency) -> Vec<Line> {
+    let mut lines: Vec<Line> = Vec::with_capacity(entries.len());
+    let mut refunds: HashMap<String, usize> = HashMap::new();
+    for entry in entries {
+        let (line, refund) = Line::of_entry(entry, currency);
+        let place = refund.as_ref().and_then(|refund| refunds.get(refund).copied());
+        if let Some(earlier) = place.and_then(|place| lines.get_mut(place)) {
+            earlier.follow(line);
+        } else {
+            refunds.extend(refund.map(|refund| (refund, lines.len())));
+            lines.push(line);
+        }
+    }
+    lines
 }
 
 impl Line {
@@ -35,13 +56,16 @@ impl Line {
             is_technical: false,
             request: None,
             raw: String::new(),
+            steps: Vec::new(),
         }
     }
 
-    pub(crate) fn of_entry(entry: &Entry, currency: Currency) -> Self {
+    /// A line, and the refund that it is about.
+    fn of_entry(entry: &Entry, currency: Currency) -> (Self, Option<String>) {
         let detail: Value = serde_json::from_str(&entry.detail).unwrap_or_default();
         let (tone, title, sentences) = told(&entry.kind, &detail, currency);
-        Self {
+        let refund = optional(&detail, "refundReference").filter(|_| entry.kind == "refund");
+        let line = Self {
             at: moment(entry.at),
             tone,
             title,
@@ -49,8 +73,49 @@ impl Line {
             is_technical: matches!(entry.kind.as_str(), "provider_call" | "webhook"),
             request: entry.request.clone(),
             raw: serde_json::to_string_pretty(&detail).unwrap_or_default(),
-        }
+            steps: Vec::new(),
+        };
+        (line, refund)
     }
+
+    /// Says from now on what the later line says, and keeps what it said itself as a step. It stays in its place.
+    fn follow(&mut self, later: Self) {
+        if self.steps.is_empty() {
+            self.steps.push((self.at.clone(), self.title.clone()));
+        }
+        self.steps.push((later.at, later.title.clone()));
+        self.tone = later.tone;
+        self.title = later.title;
+        self.sentences = later.sentences;
+        self.raw = later.raw;
+    }
+}
+
+fn card_fee(detail: &Value, currency: Currency) -> (&'static str, String, Vec<String>) {
+    let reasons = detail.get("reasons").and_then(Value::as_array).into_iter().flatten();
+    let reasons: Vec<_> = reasons.filter_map(Value::as_str).collect();
+    let card = detail.get("card").filter(|card| !card.is_null());
+    let funding = card.map(|card| text(card, "funding"));
+    let said = format!(
+        "{} for this card ({}), total {}: {}. Rules {}.",
+        amount(detail, "feeMinor", currency),
+        funding.as_deref().unwrap_or("no card"),
+        amount(detail, "totalDebitMinor", currency),
+        reasons.join(", "),
+        text(detail, "rulesVersion"),
+    );
+    ("", "Card fee decided".to_owned(), vec![said])
+}
+
+fn exception(detail: &Value) -> (&'static str, String, Vec<String>) {
+    let said = format!(
+        "{}: expected {}, provider reports {}. Source: {}.",
+        text(detail, "kind"),
+        text(detail, "expected"),
+        text(detail, "found"),
+        text(detail, "source")
+    );
+    ("bad", "Discrepancy with the provider".to_owned(), vec![said])
 }
 
 /// How it looks, what it is, and what there is to say.
@@ -58,10 +123,7 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
     match kind {
         "provider_call" => provider_call(detail),
         "status" => status(detail),
-        "preparation" => {
-            let said = format!("Preparation {} (was {}).", text(detail, "to"), text(detail, "from"));
-            ("", "Preparation".to_owned(), with_failure(said, detail))
-        }
+        "preparation" => preparation(detail),
         "webhook" => {
             let mut said = vec![format!("Received {} ({}).", text(detail, "type"), text(detail, "eventId"))];
             said.extend(optional(detail, "note"));
@@ -80,12 +142,18 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
                 return ("warn", "Refund".to_owned(), vec![said]);
             }
             let said = format!(
-                "{} of {}, {} of it fee.",
+                "{} of {}, including {} fee.",
                 text(detail, "refundReference"),
                 amount(detail, "totalRefundMinor", currency),
                 amount(detail, "feeMinor", currency)
             );
-            ("warn", format!("Refund {}", text(detail, "status")), with_failure(said, detail))
+            let status = text(detail, "status");
+            let tone = match status.as_str() {
+                "succeeded" => "good",
+                "failed" | "canceled" => "bad",
+                _ => "warn",
+            };
+            (tone, format!("Refund {status}"), with_failure(said, detail))
         }
         "capture" | "void" => {
             let part = amount(detail, "amountMinor", currency);
@@ -106,6 +174,7 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             let by = optional(detail, "actor").map(|actor| format!("By {actor}."));
             ("", "Cancellation requested".to_owned(), by.into_iter().collect())
         }
+        "note" => ("note", format!("Note by {}", text(detail, "actor")), vec![whole_text(detail, "text")]),
         "approval_required" => approval_required(detail),
         "approved" => ("cool", "Approved".to_owned(), vec![format!("By {}.", text(detail, "actor"))]),
         "denied" => ("bad", "Denied".to_owned(), vec![format!("By {}.", text(detail, "actor"))]),
@@ -122,16 +191,9 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
             ("", "Refund requested".to_owned(), vec![format!("By {}.", text(detail, "actor"))])
         }
         "dispute" => dispute(detail, currency),
-        "exception" => {
-            let said = format!(
-                "{}: expected {}, provider reports {}. Source: {}.",
-                text(detail, "kind"),
-                text(detail, "expected"),
-                text(detail, "found"),
-                text(detail, "source")
-            );
-            ("bad", "Discrepancy with the provider".to_owned(), vec![said])
-        }
+        "card_fee" => card_fee(detail, currency),
+        "consent" => ("cool", "The payer agreed".to_owned(), vec![text(detail, "text")]),
+        "exception" => exception(detail),
         "waiting" => {
             ("warn", "Waiting".to_owned(), vec![format!("{}.", capitalized(&text(detail, "reason")))])
         }
@@ -155,6 +217,20 @@ fn told(kind: &str, detail: &Value, currency: Currency) -> (&'static str, String
         }
         other => ("", capitalized(&other.replace('_', " ")), Vec::new()),
     }
+}
+
+/// What was made for the customer to pay.
+fn preparation(detail: &Value) -> (&'static str, String, Vec<String>) {
+    let (tone, title) = match text(detail, "to").as_str() {
+        "prepared" => ("cool", "Checkout page created".to_owned()),
+        "refused" => ("bad", "Checkout page refused by the provider".to_owned()),
+        "withdrawn" => ("", "Checkout page withdrawn".to_owned()),
+        "expired" => ("", "Checkout page expired".to_owned()),
+        other => ("", format!("Checkout page {other}")),
+    };
+    let was = optional(detail, "from").map(|from| format!("Was {from}."));
+    let failure = with_failure(String::new(), detail).into_iter().filter(|said| !said.is_empty());
+    (tone, title, was.into_iter().chain(failure).collect())
 }
 
 fn approval_required(detail: &Value) -> (&'static str, String, Vec<String>) {
@@ -228,6 +304,11 @@ fn text(detail: &Value, field: &str) -> String {
     }
 }
 
+/// A text that a person wrote, in full.
+fn whole_text(detail: &Value, field: &str) -> String {
+    detail.get(field).and_then(Value::as_str).unwrap_or_default().to_owned()
+}
+
 fn optional(detail: &Value, field: &str) -> Option<String> {
     detail.get(field).filter(|value| !value.is_null()).map(|_| text(detail, field))
 }
@@ -252,7 +333,7 @@ pub(crate) fn corrections(notifications: &Value) -> Vec<String> {
     notifications.as_array().into_iter().flatten().map(sentence).collect()
 }
 
-fn capitalized(text: &str) -> String {
+pub(crate) fn capitalized(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
@@ -260,8 +341,50 @@ fn capitalized(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
+    use tollgate_domain::id::EntryId;
 
     use super::*;
+
+    #[test]
+    fn what_becomes_of_a_refund_is_one_line_with_its_steps() {
+        let entry = |number: u8, kind: &str, detail: Value| Entry {
+            id: EntryId::from_bytes([number; 16]),
+            at: Timestamp::from_unix_millis(i64::from(number) * 1_000),
+            kind: kind.to_owned(),
+            request: None,
+            detail: detail.to_string(),
+        };
+        let refund = |number, reference: &str, status: &str| {
+            let detail = json!({"refundReference": reference, "status": status, "totalRefundMinor": "515", "feeMinor": "15"});
+            entry(number, "refund", detail)
+        };
+        let told = lines(
+            &[
+                refund(1, "re_1", "pending"),
+                entry(2, "webhook", json!({"type": "refund.updated", "eventId": "evt_1"})),
+                refund(3, "re_2", "pending"),
+                refund(4, "re_1", "processing"),
+                refund(5, "re_1", "succeeded"),
+                entry(6, "note", json!({"text": "Called back.", "actor": "ann"})),
+            ],
+            Currency::USD,
+        );
+        let titles: Vec<_> =
+            told.iter().map(|line| (line.title.as_str(), line.tone, line.steps.len())).collect();
+        assert_eq!(
+            titles,
+            [
+                ("Refund succeeded", "good", 3),
+                ("Webhook", "cool", 0),
+                ("Refund pending", "warn", 0),
+                ("Note by ann", "note", 0)
+            ]
+        );
+        assert_eq!(told[0].at, "1970-01-01 00:00:01.000", "it stays where it began");
+        assert_eq!(told[0].sentences, ["re_1 of 5.15 USD, including 0.15 USD fee."]);
+        assert_eq!(told[0].steps[1], ("1970-01-01 00:00:04.000".to_owned(), "Refund processing".to_owned()));
+        assert_eq!(told[3].sentences, ["Called back."]);
+    }
 
     #[test]
     fn lines_are_told_in_sentences() {

@@ -1,7 +1,14 @@
 //! A request tried on the current configuration: where it would go, why, and what it would cost.
 
 use askama::Template;
-use tollgate_domain::{Currency, Flow, PaymentMethod, Principal};
+use tollgate_domain::{
+    Currency, Flow, PaymentMethod, Principal,
+    card_fee::{
+        Brand, CardFacts, ExplainedStep, FeeDecision, FeeRange, Funding, Instrument, PaymentFacts, Place,
+        Side,
+    },
+    fee::FeeSnapshot,
+};
 use tollgate_engine::{QuoteRequest, explain, metadata_pairs};
 
 use crate::{
@@ -24,6 +31,18 @@ struct Answer {
     fee: String,
     total: String,
     is_routed: bool,
+    /// Why the card fee is what it is, and every rule about it.
+    decision_text: String,
+    card_fee: Vec<CardFeeRule>,
+}
+
+struct CardFeeRule {
+    code: &'static str,
+    rule: &'static str,
+    place: String,
+    limit: String,
+    applies: bool,
+    source: Option<String>,
 }
 
 #[derive(Template)]
@@ -35,6 +54,11 @@ struct TryPage {
     method: String,
     flow: String,
     metadata: String,
+    brand: String,
+    funding: String,
+    payer: String,
+    brands: [Brand; 11],
+    fundings: [Funding; 4],
     errors: Vec<String>,
     answer: Option<Answer>,
 }
@@ -46,13 +70,16 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let (amount, currency) = (text("amount", ""), text("currency", "USD"));
     let (method, flow) = (text("method", "web_card"), text("flow", "payment_component"));
     let metadata = text("metadata", "");
+    let (brand, funding, payer) = (text("brand", ""), text("funding", "credit"), text("payer", ""));
     let mut errors = Vec::new();
     let request = read(&amount, &currency, &method, &flow, &metadata, &mut errors);
+    let card_fee = read_card_fee(&brand, &funding, &payer, &mut errors);
+    let request = request.zip(card_fee).map(|(request, card_fee)| QuoteRequest { card_fee, ..request });
     let view = signed_in.view(environment)?;
     let engine = &signed_in.console.engine;
     let answer = request.map(|request| {
         let configuration = &view.configuration;
-        let explained = explain(configuration, &request);
+        let explained = explain(configuration, engine.clock(), &request);
         let rules = RuleView::all(&explained.routing.rules, configuration.routing(request.method).rules());
         match explained.quote() {
             Ok(quote) => {
@@ -86,6 +113,16 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
                     fee: minor(quote.fee.fee, request.currency),
                     total: minor(quote.fee.total_debit, request.currency),
                     is_routed: true,
+                    decision_text: quote
+                        .decision
+                        .as_ref()
+                        .map(|decision| decision_text(decision, &quote.fee, request.currency))
+                        .unwrap_or_default(),
+                    card_fee: explained
+                        .card_fee
+                        .iter()
+                        .map(|step| card_fee_rule(step, request.currency))
+                        .collect(),
                 }
             }
             Err(unroutable) => Answer {
@@ -95,13 +132,68 @@ pub(crate) async fn show(signed_in: SignedIn) -> Page {
                 fee: String::new(),
                 total: String::new(),
                 is_routed: false,
+                decision_text: String::new(),
+                card_fee: Vec::new(),
             },
         }
     });
     if amount.is_empty() {
         errors.clear();
     }
-    page::render(&TryPage { frame, amount, currency, method, flow, metadata, errors, answer })
+    page::render(&TryPage {
+        frame,
+        amount,
+        currency,
+        method,
+        flow,
+        metadata,
+        brand,
+        funding,
+        payer,
+        brands: Brand::ALL,
+        fundings: Funding::ALL,
+        errors,
+        answer,
+    })
+}
+
+/// The reasons for the card fee, its range, and the disclosure to the payer.
+fn decision_text(decision: &FeeDecision, fee: &FeeSnapshot, currency: Currency) -> String {
+    let FeeRange { min, max } = decision.range;
+    let range = if min == max { String::new() } else { format!(", up to {}", minor(max, currency)) };
+    let (label, code) = (decision.kind.label(), decision.reason().as_str());
+    format!("{label} ({code}{range}). {}", decision.disclosure(currency, fee))
+}
+
+fn card_fee_rule(step: &ExplainedStep, currency: Currency) -> CardFeeRule {
+    let side = match step.side {
+        None => "",
+        Some(Side::Merchant) => "merchant ",
+        Some(Side::Payer) => "payer ",
+    };
+    let place = step.place.map(|place| place.to_string()).unwrap_or_default();
+    CardFeeRule {
+        code: step.code.as_str(),
+        rule: step.code.rule(),
+        place: format!("{side}{place}"),
+        limit: step.limit.map(|limit| minor(limit, currency)).unwrap_or_default(),
+        applies: step.applies,
+        source: step.source.as_deref().map(str::to_owned),
+    }
+}
+
+/// What is known of card and payer; without a network the card is unknown.
+fn read_card_fee(brand: &str, funding: &str, payer: &str, errors: &mut Vec<String>) -> Option<PaymentFacts> {
+    let card = Brand::parse(brand).zip(Funding::parse(funding));
+    let instrument = card.map_or(Instrument::Unknown, |(brand, funding)| {
+        Instrument::Card(CardFacts { brand, funding, country: None, commercial: None })
+    });
+    let place = Place::parse(payer);
+    if place.is_none() && !payer.is_empty() {
+        errors.push(format!("{payer} is not a place; write it like US-GA or JP."));
+        return None;
+    }
+    Some(PaymentFacts { instrument, payer: place, recurring: false })
 }
 
 fn read(
@@ -129,7 +221,14 @@ fn read(
     let method = PaymentMethod::parse(method).unwrap_or(PaymentMethod::WebCard);
     let flow =
         (method == PaymentMethod::WebCard).then(|| Flow::parse(flow).unwrap_or(Flow::PaymentComponent));
-    Some(QuoteRequest { principal: principal?, currency: known?, method, flow, metadata: pairs? })
+    Some(QuoteRequest {
+        principal: principal?,
+        currency: known?,
+        method,
+        flow,
+        metadata: pairs?,
+        card_fee: PaymentFacts::default(),
+    })
 }
 
 fn read_metadata(text: &str) -> Option<tollgate_domain::metadata::Metadata> {

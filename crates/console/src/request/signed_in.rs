@@ -12,6 +12,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tollgate_domain::{
     id::{EnvironmentId, RequestId},
     people::{Denied, Identity, Permission, Place},
+    statement::Month,
 };
 use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin, list_query};
 
@@ -20,6 +21,9 @@ use crate::{
     request::session::{Session, SignedInWith},
     state::SharedConsole,
 };
+
+/// The header of what a page asks for by itself.
+pub(crate) const REFRESH: &str = "tollgate-refresh";
 
 /// Somebody signed in.
 pub(crate) struct SignedIn {
@@ -30,6 +34,8 @@ pub(crate) struct SignedIn {
     pub(super) permission: Permission,
     request: String,
     address: Option<IpAddr>,
+    /// Whether the page asks by itself, so that its list stays current.
+    is_refresh: bool,
     params: HashMap<String, String>,
     query: Vec<(String, String)>,
 }
@@ -116,6 +122,7 @@ impl FromRequestParts<SharedConsole> for SignedIn {
             permission,
             request,
             address,
+            is_refresh: parts.headers.contains_key(REFRESH),
             params: params.map(|Path(params)| params).unwrap_or_default(),
             query: query.into_owned().collect(),
         })
@@ -134,6 +141,14 @@ impl SignedIn {
         found.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
     }
 
+    /// The month asked for, by default the one that is not over.
+    pub(crate) fn month(&self) -> Result<Month, PageError> {
+        let Some(text) = self.query("month") else {
+            return Ok(Month::of(self.console.engine.clock().now()));
+        };
+        Month::parse(text).ok_or_else(|| PageError::Refused("Enter a month such as 2026-11.".to_owned()))
+    }
+
     /// A field of the query, as text.
     pub(crate) fn query_text(&self, name: &str) -> String {
         self.query(name).unwrap_or_default().to_owned()
@@ -144,6 +159,20 @@ impl SignedIn {
         let mut text = form_urlencoded::Serializer::new(String::new());
         for (field, value) in self.query.iter().filter(|(field, value)| field != name && !value.is_empty()) {
             text.append_pair(field, value);
+        }
+        text.finish()
+    }
+
+    /// A link to the same page with another value of a field, from the beginning of its list.
+    pub(crate) fn link_with(&self, name: &str, value: &str) -> String {
+        const OF_ONE_ANSWER: [&str; 3] = ["before", "said", "proof"];
+        let mut text = form_urlencoded::Serializer::for_suffix(String::from("?"), 1);
+        let kept = |field: &str| field != name && !OF_ONE_ANSWER.contains(&field);
+        for (field, value) in self.query.iter().filter(|(field, value)| kept(field) && !value.is_empty()) {
+            text.append_pair(field, value);
+        }
+        if !value.is_empty() {
+            text.append_pair(name, value);
         }
         text.finish()
     }
@@ -184,7 +213,12 @@ impl SignedIn {
     ) -> Result<(), PageError> {
         let listed = Audited::new(action, environment).in_environment(environment);
         let listed = listed.after(list_query(&self.query));
-        Ok(self.console.engine.record_repeatable(&self.origin(), listed).await?)
+        let engine = &self.console.engine;
+        // A list that renews itself is an entry a minute; the others are counted.
+        if self.is_refresh {
+            return Ok(engine.record_view(&self.origin(), listed).await?);
+        }
+        Ok(engine.record_repeatable(&self.origin(), listed).await?)
     }
 
     /// Puts into the audit log that one of them was viewed, once it is found and before it is shown.

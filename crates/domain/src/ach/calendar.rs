@@ -89,6 +89,11 @@ impl Calendar {
             && !self.closed.contains(&day)
     }
 
+    /// The last day on which something may arrive that is given so many banking days from a day on.
+    pub fn banking_days_after(&self, day: Date, count: u8) -> Option<Date> {
+        (0..count).try_fold(day, |day, _| self.next_banking_day(day))
+    }
+
     fn next_banking_day(&self, day: Date) -> Option<Date> {
         // No run of closed days is as long as this.
         (1..=30_i64)
@@ -196,6 +201,19 @@ mod tests {
         ] {
             let found = calendar.expected_on(channel, dollars(amount), at(now)).map(|day| day.to_string());
             assert_eq!(found.as_deref(), expected, "{channel} {amount} {now}");
+        }
+    }
+
+    #[test]
+    fn banking_days_are_counted_over_closed_ones() {
+        let calendar = Calendar::default();
+        for (from, count, expected) in [
+            ("2026-11-20", 0, "2026-11-20"),
+            ("2026-11-20", 1, "2026-11-23"),
+            ("2026-11-20", 5, "2026-11-30"),
+            ("2026-11-21", 1, "2026-11-23"),
+        ] {
+            assert_eq!(calendar.banking_days_after(day(from), count), Some(day(expected)), "{from} {count}");
         }
     }
 

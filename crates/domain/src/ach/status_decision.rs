@@ -100,6 +100,8 @@ pub fn decide_status(
     let status = status(&report.provider_status);
     let seen = TransactionState {
         hold: None,
+        card: None,
+        charged: None,
         status,
         provider_reference: Some(report.transfer.clone()),
         failure: failure(&report.provider_status),

@@ -45,7 +45,15 @@ fn refund(number: u8, principal: u64, fee: u64, status: RefundStatus) -> Refund 
 
 fn dispute(id: &str, status: &str, amount: u64) -> Dispute {
     let (id, status) = (id.to_owned(), status.to_owned());
-    Dispute { id, status, reason: None, amount: Some(minor(amount)), respond_by: None, withdrawn: None }
+    Dispute {
+        id,
+        status,
+        reason: None,
+        amount: Some(minor(amount)),
+        currency: None,
+        respond_by: None,
+        withdrawn: None,
+    }
 }
 
 fn paid<'a>(fee: &'a FeeSnapshot, refunds: &'a [Refund], disputes: &'a [Dispute]) -> PaymentRecords<'a> {

@@ -6,8 +6,11 @@
 
 use super::CardOrder;
 use crate::{
+    card_fee::PaymentFee,
+    fee::FeeSnapshot,
     hold::{CaptureMode, Hold, authorization_expired},
     money::Minor,
+    payment_card::PaymentCard,
     refund::RefundReport,
     time::Timestamp,
     transaction::{Failure, ReportKind, Status, TransactionState},
@@ -63,6 +66,17 @@ impl ProviderStatus {
     }
 }
 
+/// How a report came about, which says how much of the payment it tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportSource {
+    /// The provider was asked: the payment as a whole, as it is now.
+    Read,
+    /// The provider was asked with what a browser got when it was done: one attempt, which may be followed by others.
+    Result,
+    /// The provider's signed webhook: one step of the payment, which can be late, repeated or out of order.
+    SignedWebhook,
+}
+
 /// A payment as its provider has it at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProviderReport {
@@ -79,6 +93,11 @@ pub struct ProviderReport {
     pub refunds: Vec<RefundReport>,
     /// Whether the customer's bank contests or has contested it, where the provider said so.
     pub disputed: bool,
+    pub source: ReportSource,
+    /// The card that was charged or tried last, where the provider describes it.
+    pub card: Option<Box<PaymentCard>>,
+    /// True if it was charged to something that is not a card, or tried with that last.
+    pub is_not_card: bool,
 }
 
 /// What does not fit together.
@@ -108,10 +127,14 @@ pub enum DiscrepancyKind {
     Refund,
     /// The configuration no longer leads to the account the payment was sent to.
     Account,
+    /// A surcharge was charged to what may not be surcharged.
+    Surcharge,
+    /// The provider cannot be asked, and its webhook has not come.
+    Unanswered,
 }
 
 impl DiscrepancyKind {
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 9] = [
         Self::Amount,
         Self::Currency,
         Self::Reference,
@@ -119,6 +142,8 @@ impl DiscrepancyKind {
         Self::SecondPayment,
         Self::Refund,
         Self::Account,
+        Self::Surcharge,
+        Self::Unanswered,
     ];
 
     /// The name in the API and in the stores.
@@ -131,6 +156,8 @@ impl DiscrepancyKind {
             Self::SecondPayment => "second_payment",
             Self::Refund => "refund_reversed",
             Self::Account => "account_changed",
+            Self::Surcharge => "surcharge_not_allowed",
+            Self::Unanswered => "outcome_unknown",
         }
     }
 
@@ -158,8 +185,12 @@ pub enum Trigger {
 }
 
 /// What a provider claims about a payment's numbers, against the numbers it was prepared with.
+///
+/// Where the fee is decided for the card, the payer is debited what they agreed to, or, where a browser confirms by itself, what
+/// was prepared.
 pub fn discrepancies(
     order: &CardOrder,
+    card_fee: Option<&PaymentFee>,
     amount: Option<Minor>,
     currency: Option<&str>,
     reference: Option<&str>,
@@ -171,10 +202,14 @@ pub fn discrepancies(
         }
     };
     // What is captured by hand may be captured in part, and nothing is no part.
-    let total = order.fee.total_debit;
-    let is_part =
-        |amount: &Minor| order.capture == CaptureMode::Manual && *amount > Minor::ZERO && *amount < total;
-    let amount = amount.filter(|amount| !is_part(amount));
+    let agreed = |amount: &Minor| card_fee.is_some_and(|card_fee| card_fee.consent_to(*amount).is_some());
+    let total = card_fee.map_or(order.fee, |card_fee| card_fee.agreed(&order.fee)).total_debit;
+    let is_part = |amount: &Minor| {
+        let most = total.max(order.fee.total_debit);
+        order.capture == CaptureMode::Manual && *amount > Minor::ZERO && *amount < most
+    };
+    let amount =
+        amount.filter(|amount| !is_part(amount) && !agreed(amount) && *amount != order.fee.total_debit);
     compare(DiscrepancyKind::Amount, total.to_string(), amount.map(|amount| amount.to_string()));
     compare(DiscrepancyKind::Currency, order.currency.to_string(), currency.map(str::to_owned));
     compare(DiscrepancyKind::Reference, order.id.to_string(), reference.map(str::to_owned));
@@ -184,16 +219,30 @@ pub fn discrepancies(
 /// What a provider report means for a payment whose transaction, if there is one yet, is `current`.
 pub fn decide_status(
     order: &CardOrder,
+    card_fee: Option<&PaymentFee>,
     current: Option<&TransactionState>,
     report: &ProviderReport,
     trigger: Trigger,
 ) -> StatusDecision {
-    let discrepancies =
-        discrepancies(order, report.amount, report.currency.as_deref(), report.reference.as_deref());
+    let discrepancies = discrepancies(
+        order,
+        card_fee,
+        report.amount,
+        report.currency.as_deref(),
+        report.reference.as_deref(),
+    );
     if !discrepancies.is_empty() {
         return StatusDecision { next: None, discrepancies };
     }
-    let seen = seen_state(order, current, report);
+    let seen = seen_state(order, card_fee, current, report);
+    if let Some(current) = current.filter(|_| report.source != ReportSource::Read) {
+        if is_past(order, current, &seen) {
+            return StatusDecision::default();
+        }
+        if let Some(other) = other_capture(order, current, &seen) {
+            return StatusDecision { next: None, discrepancies: vec![other] };
+        }
+    }
     let Some(current) = current else {
         let worth = match report.provider_status {
             ProviderStatus::NotStarted => trigger == Trigger::Confirm,
@@ -213,10 +262,13 @@ pub fn decide_status(
 /// own, and a payment that was refunded is still paid at the provider.
 fn seen_state(
     order: &CardOrder,
+    card_fee: Option<&PaymentFee>,
     current: Option<&TransactionState>,
     report: &ProviderReport,
 ) -> TransactionState {
     let refunded = current.filter(|current| current.status == Status::Refunded);
+    let charged = card_fee.map(|card_fee| Box::new(seen_charge(order, card_fee, current, report)));
+    let amounts = charged.as_deref().copied().unwrap_or(order.fee);
     TransactionState {
         status: match (&report.provider_status, refunded) {
             (ProviderStatus::Succeeded, Some(_)) => Status::Refunded,
@@ -234,12 +286,47 @@ fn seen_state(
         },
         refunded: current.map(|current| current.refunded).unwrap_or_default(),
         dispute: current.and_then(|current| current.dispute.clone()),
-        hold: seen_hold(order, current.and_then(|current| current.hold), report),
+        hold: seen_hold(order, &amounts, current.and_then(|current| current.hold), report),
+        card: seen_card(current, report),
+        charged,
     }
 }
 
+/// What the payer is debited: here, and nowhere else, a payment's amounts become those that were decided for its card. What
+/// neither was prepared nor agreed to is a part that was captured of what is on record.
+fn seen_charge(
+    order: &CardOrder,
+    card_fee: &PaymentFee,
+    current: Option<&TransactionState>,
+    report: &ProviderReport,
+) -> FeeSnapshot {
+    let known = current.and_then(|current| current.charged.as_deref()).copied();
+    let agreed = |amount: Minor| card_fee.consent_to(amount).map(|consent| consent.card.amounts);
+    let said = report
+        .amount
+        .and_then(|amount| agreed(amount).or_else(|| (amount == order.fee.total_debit).then_some(order.fee)));
+    // What was paid stays what it was: an amount of a later moment is that of a capture.
+    let is_held = current.is_some_and(|current| current.hold.is_some());
+    let amounts = if is_held { known.or(said) } else { said.or(known) };
+    amounts.unwrap_or_else(|| card_fee.agreed(&order.fee))
+}
+
+/// The card on record, once there is money of it; before that, the one that was tried last.
+fn seen_card(current: Option<&TransactionState>, report: &ProviderReport) -> Option<Box<PaymentCard>> {
+    let known = current.and_then(|current| current.card.as_ref());
+    let is_paid = current.is_some_and(|current| {
+        matches!(current.status, Status::Authorized | Status::Succeeded | Status::Refunded)
+    });
+    if is_paid { known.or(report.card.as_ref()) } else { report.card.as_ref().or(known) }.cloned()
+}
+
 /// What is held or captured of a payment. Here, and nowhere else, its amounts become those that were captured.
-fn seen_hold(order: &CardOrder, current: Option<Hold>, report: &ProviderReport) -> Option<Hold> {
+fn seen_hold(
+    order: &CardOrder,
+    amounts: &FeeSnapshot,
+    current: Option<Hold>,
+    report: &ProviderReport,
+) -> Option<Hold> {
     if order.capture == CaptureMode::Automatic {
         return None;
     }
@@ -249,7 +336,7 @@ fn seen_hold(order: &CardOrder, current: Option<Hold>, report: &ProviderReport) 
             Some(Hold { capture_before: capture_before.or(known.capture_before), ..known })
         }
         ProviderStatus::Succeeded => {
-            let captured = report.amount.map_or(order.fee, |amount| order.fee.of_total(amount));
+            let captured = report.amount.map_or(*amounts, |amount| amounts.of_total(amount));
             Some(Hold { captured: Some(captured), pending: None, ..known })
         }
         ProviderStatus::Canceled | ProviderStatus::AuthorizationExpired => {
@@ -257,6 +344,50 @@ fn seen_hold(order: &CardOrder, current: Option<Hold>, report: &ProviderReport) 
         }
         _ => current,
     }
+}
+
+/// Whether what is told lies behind the payment, or was another attempt's that came to nothing.
+fn is_past(order: &CardOrder, current: &TransactionState, seen: &TransactionState) -> bool {
+    let is_same = current.provider_reference == seen.provider_reference;
+    match seen.status {
+        // Another attempt than the one that is under way; of the same one, its decline is known.
+        Status::Failed if !is_same => matches!(current.status, Status::Processing | Status::Authorized),
+        Status::Failed => current.status == Status::Failed,
+        // The customer's bank approves once, before anything else can happen.
+        Status::Authorized => {
+            is_same && !matches!(current.status, Status::Pending | Status::Processing | Status::Failed)
+        }
+        // What was not captured of a payment is released.
+        Status::Canceled => {
+            let captured_by_hand = current.hold.and_then(|hold| hold.captured).is_some();
+            is_same && (current.status == Status::Canceled || (is_paid(current.status) && captured_by_hand))
+        }
+        // The same for what is captured at once.
+        Status::Succeeded if order.capture == CaptureMode::Automatic => {
+            is_same && current.status == Status::Canceled
+        }
+        _ => false,
+    }
+}
+
+const fn is_paid(status: Status) -> bool {
+    matches!(status, Status::Succeeded | Status::Refunded)
+}
+
+/// A second capture, with another amount than the one on record: its provider may have taken both.
+fn other_capture(
+    order: &CardOrder,
+    current: &TransactionState,
+    seen: &TransactionState,
+) -> Option<Discrepancy> {
+    let is_same = current.provider_reference == seen.provider_reference;
+    let captured = current.amounts(&order.fee).total_debit;
+    let found = seen.amounts(&order.fee).total_debit;
+    (is_same && is_paid(current.status) && is_paid(seen.status) && captured != found).then(|| Discrepancy {
+        kind: DiscrepancyKind::Amount,
+        expected: captured.to_string(),
+        found: format!("another capture of {found}"),
+    })
 }
 
 /// What cannot be true together with what is recorded.
@@ -287,6 +418,11 @@ fn conflict(current: &TransactionState, seen: &TransactionState) -> Option<Discr
 /// The state after `current`, where `seen` adds anything and may follow it.
 fn followed(current: &TransactionState, seen: TransactionState) -> Option<TransactionState> {
     if current.status != seen.status && !current.status.may_move_to(seen.status, ReportKind::Card) {
+        return None;
+    }
+    // That some payment is under way says nothing new of one that is known by name to be held.
+    let is_unnamed = seen.provider_reference.is_none() && current.provider_reference.is_some();
+    if is_unnamed && (current.status, seen.status) == (Status::Authorized, Status::Processing) {
         return None;
     }
     let next = TransactionState {
@@ -350,6 +486,9 @@ mod tests {
             reference: Some(order().id.to_string()),
             refunds: Vec::new(),
             disputed: false,
+            source: ReportSource::Read,
+            card: None,
+            is_not_card: false,
         }
     }
 
@@ -360,8 +499,13 @@ mod tests {
     fn after(provider_statuses: &[ProviderStatus]) -> (Option<TransactionState>, Vec<DiscrepancyKind>) {
         let (mut current, mut found) = (None, Vec::new());
         for provider_status in provider_statuses {
-            let verdict =
-                decide_status(&order(), current.as_ref(), &report(provider_status.clone()), Trigger::Other);
+            let verdict = decide_status(
+                &order(),
+                None,
+                current.as_ref(),
+                &report(provider_status.clone()),
+                Trigger::Other,
+            );
             current = verdict.next.or(current);
             found.extend(verdict.discrepancies.iter().map(|it| it.kind));
         }
@@ -371,10 +515,14 @@ mod tests {
     #[test]
     fn what_nobody_touched_is_a_transaction_only_once_it_is_confirmed() {
         let untouched = report(ProviderStatus::NotStarted);
-        assert_eq!(decide_status(&order(), None, &untouched, Trigger::Other), StatusDecision::default());
-        let confirmed = decide_status(&order(), None, &untouched, Trigger::Confirm).next.unwrap();
+        assert_eq!(
+            decide_status(&order(), None, None, &untouched, Trigger::Other),
+            StatusDecision::default()
+        );
+        let confirmed = decide_status(&order(), None, None, &untouched, Trigger::Confirm).next.unwrap();
         assert_eq!(confirmed.status, Status::Pending);
-        let canceled = decide_status(&order(), None, &report(ProviderStatus::Canceled), Trigger::Confirm);
+        let canceled =
+            decide_status(&order(), None, None, &report(ProviderStatus::Canceled), Trigger::Confirm);
         assert_eq!(canceled, StatusDecision::default(), "what was never paid has only expired");
     }
 
@@ -423,18 +571,19 @@ mod tests {
                 DiscrepancyKind::Reference,
             ),
         ] {
-            let verdict = decide_status(&order(), None, &wrong, Trigger::Confirm);
+            let verdict = decide_status(&order(), None, None, &wrong, Trigger::Confirm);
             assert_eq!((verdict.next, verdict.discrepancies[0].kind), (None, kind));
         }
     }
 
     #[test]
     fn a_payment_that_is_refunded_is_still_paid_at_the_provider() {
-        let paid =
-            decide_status(&order(), None, &report(ProviderStatus::Succeeded), Trigger::Other).next.unwrap();
+        let paid = decide_status(&order(), None, None, &report(ProviderStatus::Succeeded), Trigger::Other)
+            .next
+            .unwrap();
         let refunded = TransactionState { status: Status::Refunded, refunded: minor(1_000), ..paid };
         let seen = report(ProviderStatus::Succeeded);
-        let verdict = decide_status(&order(), Some(&refunded), &seen, Trigger::Other);
+        let verdict = decide_status(&order(), None, Some(&refunded), &seen, Trigger::Other);
         assert_eq!(verdict, StatusDecision::default());
     }
 
@@ -446,7 +595,7 @@ mod tests {
     fn only_what_is_captured_by_hand_is_ever_authorized() {
         let manual = CardOrder { capture: CaptureMode::Manual, ..order() };
         let decide = |order: &CardOrder, current: Option<&TransactionState>, report: &ProviderReport| {
-            decide_status(order, current, report, Trigger::Other)
+            decide_status(order, None, current, report, Trigger::Other)
         };
         let automatic = decide(&order(), None, &report(held(Some(9)))).next.unwrap();
         assert_eq!((automatic.status, automatic.hold), (Status::Processing, None));
@@ -484,18 +633,19 @@ mod tests {
 
     #[test]
     fn a_second_payment_is_not_taken_for_the_first() {
-        let paid =
-            decide_status(&order(), None, &report(ProviderStatus::Succeeded), Trigger::Other).next.unwrap();
+        let paid = decide_status(&order(), None, None, &report(ProviderStatus::Succeeded), Trigger::Other)
+            .next
+            .unwrap();
         let other = ProviderReport { payment: Some("pi_2".to_owned()), ..report(ProviderStatus::Succeeded) };
-        let verdict = decide_status(&order(), Some(&paid), &other, Trigger::Other);
+        let verdict = decide_status(&order(), None, Some(&paid), &other, Trigger::Other);
         assert_eq!((verdict.next, verdict.discrepancies[0].kind), (None, DiscrepancyKind::SecondPayment));
-        let declined = decide_status(&order(), None, &report(failed()), Trigger::Other).next.unwrap();
-        let retried = decide_status(&order(), Some(&declined), &other, Trigger::Other).next.unwrap();
+        let declined = decide_status(&order(), None, None, &report(failed()), Trigger::Other).next.unwrap();
+        let retried = decide_status(&order(), None, Some(&declined), &other, Trigger::Other).next.unwrap();
         assert_eq!(
             (retried.status, retried.provider_reference.as_deref()),
             (Status::Succeeded, Some("pi_2"))
         );
-        let late = decide_status(&order(), Some(&retried), &report(failed()), Trigger::Other);
+        let late = decide_status(&order(), None, Some(&retried), &report(failed()), Trigger::Other);
         assert_eq!(late, StatusDecision::default(), "the declined first try changes nothing when told late");
     }
 }

@@ -1,7 +1,7 @@
 //! What was tried on a payment's route, and what is left to try.
 
 use super::Target;
-use crate::{fee::FeeSnapshot, payment::Channel, time::Timestamp};
+use crate::{card_fee::Place, fee::FeeSnapshot, payment::Channel, time::Timestamp};
 
 /// Where a payment is on its route: what was tried before the provider it is at, and what may be tried after it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,6 +12,10 @@ pub struct RouteProgress {
     pub next: Vec<Target>,
     /// Where the payment could be paid before its caller switched it, in order: what was told of it then is told again as it was.
     pub left: Vec<LeftTarget>,
+    /// Where the payer is and whether the payment is one of a series, as the caller said: what the fee at another target depends
+    /// on.
+    pub payer: Option<Place>,
+    pub recurring: bool,
 }
 
 /// A payment as it was at a provider that it was switched away from.
@@ -67,11 +71,6 @@ impl RouteOutcome {
 }
 
 impl RouteProgress {
-    /// Whether it is an ordinary route: one target, and nothing tried before.
-    pub fn is_empty(&self) -> bool {
-        self.attempts.is_empty() && self.next.is_empty()
-    }
-
     /// Whether a provider has been tried or passed over.
     pub fn has_tried(&self, provider: &str) -> bool {
         self.attempts.iter().any(|attempt| attempt.provider == provider)

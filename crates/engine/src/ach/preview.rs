@@ -47,7 +47,7 @@ impl Engine {
         view: &EnvironmentView,
         request: &QuoteRequest,
     ) -> Result<Preview, TransferError> {
-        let quoted = quote(&view.configuration, request)?;
+        let quoted = quote(&view.configuration, &*self.clock, request)?;
         let rules = FallbackRules::of(view, &quoted);
         let mut ready = self.ready_transfer(view, request, &quoted, rules, &[], Self::would_admit)?;
         // Each provider is asked at most once; one that says nothing in time is offered, as it may well be able to.
@@ -78,7 +78,7 @@ impl Engine {
         tried: &[RouteAttempt],
         admit: Admit,
     ) -> Result<ReadyTransfer<'a>, TransferError> {
-        let mut route = beginning(quoted);
+        let mut route = beginning(quoted, request.card_fee);
         route.attempts.extend_from_slice(tried);
         let (mut target, mut fee) = (quoted.route.target.clone(), quoted.fee);
         let mut first_error = None;
@@ -95,7 +95,7 @@ impl Engine {
                 route.attempts.push(skipped(&name, error.to_string()));
                 first_error.get_or_insert(error);
             }
-            let Some(next) = next_target(&mut route, view, request, rules) else {
+            let Some(next) = next_target(&mut route, view, &*self.clock, request, rules) else {
                 let missing = Vec::new();
                 return Err(first_error.unwrap_or(TransferError::NotConfigured { provider: name, missing }));
             };

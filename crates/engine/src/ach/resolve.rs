@@ -127,7 +127,13 @@ impl Engine {
                 update.record_calls(&asked.logs);
                 match (outcome, refusal) {
                     (Ok(Some(report)), _) => update.apply_report(&report, "resolver"),
-                    (Ok(None), Some(failure)) => update.reject(failure),
+                    (Ok(None), Some(failure)) if self.may_conclude() => update.reject(failure),
+                    (Ok(None), Some(_)) => update.try_again(&TransientError {
+                        reason: "the provider has not accepted it, which counts once this server's clock agrees with the \
+                                 database's"
+                            .to_owned(),
+                        retry_after: None,
+                    }),
                     (Ok(None), None) if is_lost => update.give_up_unless_found(&Failure {
                         code: "bank_details_lost".to_owned(),
                         message: "The provider never received this transfer, and its bank details were lost with the \

@@ -195,7 +195,7 @@ impl Engine {
 /// found there, says nothing about it.
 fn decides(rejection: &Rejection) -> bool {
     match rejection.kind {
-        RejectionKind::Declined | RejectionKind::Invalid => true,
+        RejectionKind::Declined | RejectionKind::Invalid | RejectionKind::Surcharge => true,
         RejectionKind::Credentials | RejectionKind::Missing | RejectionKind::State | RejectionKind::Funds => {
             false
         }

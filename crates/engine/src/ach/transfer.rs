@@ -190,7 +190,7 @@ impl Engine {
         let mut tried = transfer.order.route.attempts.clone();
         tried.push(attempt);
         let (view, request) = (plan.view, &plan.request.quote);
-        let quoted = quote_payment(&view.configuration, request, &plan.id.to_bytes())?;
+        let quoted = quote_payment(&view.configuration, &*self.clock, request, &plan.id.to_bytes())?;
         if self.ready_transfer(view, request, &quoted, rules, &tried, Self::would_admit).is_err() {
             return Ok(false);
         }
@@ -213,8 +213,8 @@ impl Engine {
     ) -> Result<(AchProvider<'a>, TransferOrder), TransferError> {
         let Plan { view, id, request, request_id, .. } = *plan;
         let customer: &Customer = request.token.customer()?;
-        let quoted =
-            span!("quote").in_scope(|| quote_payment(&view.configuration, &request.quote, &id.to_bytes()))?;
+        let quoted = span!("quote")
+            .in_scope(|| quote_payment(&view.configuration, &*self.clock, &request.quote, &id.to_bytes()))?;
         let rules = *plan.rules.get_or_insert_with(|| FallbackRules::of(view, &quoted));
         let checks_funds = view.configuration.settings.check_provider_funds;
         let mut known = None;

@@ -2,15 +2,16 @@
 
 use tollgate_domain::{
     ProviderAccount,
-    card::{Attempt, AttemptState, ProviderReport},
+    card::{Attempt, AttemptState},
     hold::{HoldAction, HoldActionStatus},
     refund::Refund,
+    transaction::Status,
 };
 
 use super::CardProvider;
 use crate::{
     engine::Engine,
-    ports::{Call, CallError, CardPayment, Confirmation, RejectionKind, StoreError, Subject},
+    ports::{Call, CallError, CardPayment, Confirmation, Reading, RejectionKind, StoreError, Subject},
 };
 
 /// The attempt whose outcome is not known; there is one at most.
@@ -30,7 +31,13 @@ pub(super) fn unsent_refunds(payment: &CardPayment) -> impl Iterator<Item = &Ref
 
 /// The capture or void whose outcome is not known; there is one at most.
 pub(super) fn open_hold_action(payment: &CardPayment) -> Option<&HoldAction> {
-    payment.hold_actions.iter().find(|action| action.status == HoldActionStatus::Pending)
+    payment.hold_actions.iter().find(|action| action.status.is_open())
+}
+
+/// Whether a command was not accepted yet, as far as we know: whoever sends it, sends it again.
+pub(super) fn has_unsent(payment: &CardPayment) -> bool {
+    let action = open_hold_action(payment).is_some_and(|action| action.status == HoldActionStatus::Pending);
+    action || unsent_refunds(payment).next().is_some()
 }
 
 /// The account the payment was last sent to.
@@ -46,6 +53,13 @@ pub(super) fn sent_to(payment: &CardPayment) -> Option<&ProviderAccount> {
     charged.and_then(|attempt| attempt.account.as_ref()).or(payment.order.account.as_ref())
 }
 
+/// The payment by the provider's name for it, once it is paid or held.
+fn paid_as(payment: &CardPayment) -> Option<Subject<'_>> {
+    let state = &payment.transaction.as_ref()?.state;
+    let is_paid = matches!(state.status, Status::Authorized | Status::Succeeded | Status::Refunded);
+    state.provider_reference.as_deref().filter(|_| is_paid).map(Subject::Payment)
+}
+
 /// What to ask the provider about, if it has anything of this payment.
 pub(super) fn subject(payment: &CardPayment, confirmation: Confirmation) -> Option<Subject<'_>> {
     let transaction = payment.transaction.as_ref();
@@ -54,6 +68,8 @@ pub(super) fn subject(payment: &CardPayment, confirmation: Confirmation) -> Opti
     match confirmation {
         // The object leads to whatever payment there is, also to a newer one than the one on record.
         Confirmation::Look => object.or_else(|| reference.map(Subject::Payment)),
+        // It says nothing of what came after it was paid.
+        Confirmation::Result => paid_as(payment).or(object).or_else(|| reference.map(Subject::Payment)),
         Confirmation::Charge => reference.map(Subject::Payment).or(object),
     }
 }
@@ -65,7 +81,7 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: &CardPayment,
         subject: Subject<'_>,
-    ) -> Result<Call<ProviderReport>, StoreError> {
+    ) -> Result<Call<Reading>, StoreError> {
         let call = provider.cards.read(provider.provider, &payment.order, subject).await;
         self.or_by_other_names(provider, payment, call).await
     }
@@ -76,8 +92,8 @@ impl Engine {
         &self,
         provider: &CardProvider<'_>,
         payment: &CardPayment,
-        call: Call<ProviderReport>,
-    ) -> Result<Call<ProviderReport>, StoreError> {
+        call: Call<Reading>,
+    ) -> Result<Call<Reading>, StoreError> {
         let Call { outcome, mut logs } = call;
         if !matches!(&outcome, Err(CallError::Rejected(it)) if it.kind == RejectionKind::Missing) {
             return Ok(Call { outcome, logs });
@@ -90,7 +106,7 @@ impl Engine {
             let found = provider.cards.read_by_name(provider.provider, order, &name).await;
             logs.extend(found.logs);
             match found.outcome {
-                Ok(Some(report)) => return Ok(Call { outcome: Ok(report), logs }),
+                Ok(Some(report)) => return Ok(Call { outcome: Ok(Reading::Report(report)), logs }),
                 Ok(None) => {}
                 Err(error) => return Ok(Call { outcome: Err(error), logs }),
             }

@@ -6,6 +6,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tollgate_domain::{
     card::{Attempt, AttemptState, CardOrder, Trigger},
+    card_fee::CardDecision,
     transaction::Status,
 };
 use tollgate_vault::Secret;
@@ -52,10 +53,11 @@ impl Engine {
         order: &CardOrder,
         payment: CardPayment,
         charge: Charge,
+        agreed: Option<&CardDecision>,
         request: &str,
     ) -> Result<Confirmed, ConfirmError> {
-        let charges = provider
-            .charges()
+        let charging = provider
+            .charging()
             .ok_or_else(|| not_configured(&payment, vec![format!("providers.{}.adapter", order.provider)]))?;
         let digest = self.source_digest(order, &charge.source);
         let queue_deadline = Instant::now() + QUEUE_TIMEOUT;
@@ -65,7 +67,7 @@ impl Engine {
             // Others may have changed it, and time has passed.
             check_unmoved(&seen, &order.provider)?;
             check_open(&seen, self.clock.now(), Confirmation::Charge)?;
-            match plan(&seen, &digest) {
+            match plan(&seen, &digest, agreed.is_some()) {
                 Plan::Replay => return Ok(Confirmed { payment: seen, replayed: true }),
                 // Still open: whoever charges, or the resolver, will know.
                 Plan::Wait if Instant::now() >= queue_deadline => {
@@ -86,16 +88,21 @@ impl Engine {
                 }
                 Plan::Begin(number) => {
                     let charge = Charge { number, ..charge.clone() };
-                    if let Some(begun) = self.begin_charge(provider, seen, &charge, digest, request).await? {
+                    let begun = self.begin_charge(provider, seen, &charge, digest, agreed, request).await?;
+                    if let Some(begun) = begun {
                         if self.clock.now() >= order.expires_at {
                             // Recording it took too long, and nothing has been sent.
                             self.release(begun, number).await?;
                             return Err(EXPIRED);
                         }
                         failpoint!("payment.before_charge");
-                        let call = charges.charge(provider.provider, order, &charge).await;
+                        let call = charging.charge(provider.provider, order, &charge).await;
                         failpoint!("payment.after_charge");
+                        let is_refused = is_rejected(&call.outcome, RejectionKind::Surcharge);
                         let payment = Box::pin(self.charged(begun, number, call, request)).await?;
+                        if is_refused && open_attempt(&payment).is_none() {
+                            return Err(ConfirmError::FeeChanged(Box::new(payment)));
+                        }
                         return Ok(Confirmed { payment, replayed: false });
                     }
                     rounds += 1;
@@ -116,6 +123,7 @@ impl Engine {
         seen: CardPayment,
         charge: &Charge,
         source_digest: [u8; 32],
+        agreed: Option<&CardDecision>,
         request: &str,
     ) -> Result<Option<CardPayment>, ConfirmError> {
         let sealed_source = Some(self.seal_source(&seen.order, charge)?);
@@ -128,6 +136,9 @@ impl Engine {
         update.line("confirm", json!({ "attempt": charge.number }));
         let state = AttemptState::Open;
         let number = charge.number;
+        if let Some(agreed) = agreed {
+            update.consent(number, agreed);
+        }
         update.attempt(Attempt { number, source_digest, sealed_source, state, account, created_at });
         update.progress().tries = 0;
         update.lease();
@@ -143,7 +154,7 @@ impl Engine {
         call: Call<tollgate_domain::card::ProviderReport>,
         request: &str,
     ) -> Result<CardPayment, ConfirmError> {
-        let is_about_credentials = is_about_credentials(&call.outcome);
+        let is_about_credentials = is_rejected(&call.outcome, RejectionKind::Credentials);
         let known = (begun.clone(), Arc::new(call), request.to_owned());
         let write = move |engine: Arc<Self>| {
             let (begun, call, request) = known.clone();
@@ -217,18 +228,22 @@ impl Engine {
         update: &mut PaymentUpdate<'_>,
         call: &Call<tollgate_domain::card::ProviderReport>,
     ) {
-        if !is_about_credentials(&call.outcome) {
-            update.progress().confirmed = true;
-        }
+        let is_refused = is_rejected(&call.outcome, RejectionKind::Surcharge);
+        let is_unsent = is_refused || is_rejected(&call.outcome, RejectionKind::Credentials);
+        update.progress().confirmed |= !is_unsent;
         match &call.outcome {
             Ok(report) => {
                 update.apply_charge_report(report, Trigger::Confirm, "confirm");
                 update.schedule_next_check();
             }
-            // The first to send it was not let in, so that nothing was charged and nothing is held against the card. (After
-            // an answer was lost this says nothing, and the resolver does not come here with it.)
-            Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
+            // The first to send it was not let in, or named a surcharge that the provider refuses: nothing was charged and nothing is
+            // held against the card. (About credentials this says nothing after an answer was lost, and the resolver does not come
+            // here with it.)
+            Err(CallError::Rejected(rejection)) if is_unsent => {
                 self.close_unsent(update);
+                if is_refused {
+                    update.refuse_surcharge();
+                }
                 let status =
                     update.payment().transaction.as_ref().map(|transaction| transaction.state.status);
                 if status.is_some_and(Status::is_open) {
@@ -252,16 +267,19 @@ impl Engine {
     }
 }
 
-fn is_about_credentials<T>(outcome: &Result<T, CallError>) -> bool {
-    matches!(outcome, Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials)
+fn is_rejected<T>(outcome: &Result<T, CallError>, kind: RejectionKind) -> bool {
+    matches!(outcome, Err(CallError::Rejected(rejection)) if rejection.kind == kind)
 }
 
-fn plan(payment: &CardPayment, digest: &[u8; 32]) -> Plan {
+/// `by_token` is true where the card is charged on what was made at preparation: there, another card may also be tried while the
+/// bank of the one before still asks its customer.
+fn plan(payment: &CardPayment, digest: &[u8; 32], by_token: bool) -> Plan {
     if open_attempt(payment).is_some() {
         return Plan::Wait;
     }
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
-    let can_try = matches!(status, None | Some(Status::Failed));
+    let is_asked = by_token && status == Some(Status::Pending);
+    let can_try = is_asked || matches!(status, None | Some(Status::Failed));
     let same = payment.attempts.iter().find(|attempt| attempt.source_digest == *digest);
     let was_sent = same.is_some_and(|attempt| attempt.state != AttemptState::Unsent);
     if was_sent || is_paid(payment) || !can_try {

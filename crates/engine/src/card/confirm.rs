@@ -1,11 +1,12 @@
 //! Confirming an embedded payment: the provider is asked its outcome, or told to charge the card.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use serde_json::json;
 use tollgate_domain::{
-    Flow, ServiceReference, Timestamp,
-    card::{Preparation, ProviderReport, Trigger},
+    Flow, Minor, ServiceReference, Timestamp,
+    card::{Preparation, Trigger},
+    card_fee::Place,
     id::{EnvironmentId, PaymentId},
     transaction::{Failure, Status, TransactionState},
 };
@@ -14,11 +15,15 @@ use tollgate_vault::{SealError, Secret};
 use super::{
     CardProvider, MAX_ROUNDS,
     at_provider::{open_attempt, sent_to},
+    card_fee::Agreed,
     update::PaymentUpdate,
 };
 use crate::{
     engine::Engine,
-    ports::{Call, CallError, CardPayment, Confirmation, RejectionKind, StoreError, Subject},
+    ports::{
+        BrowserResults, Call, CallError, CardPayment, Confirmation, Reading, RejectionKind, StoreError,
+        Subject,
+    },
     snapshot::EnvironmentView,
 };
 
@@ -49,6 +54,15 @@ pub enum ConfirmBody {
         /// Where the provider sends its receipt.
         buyer_email: Option<String>,
     },
+    /// The browser has a token, whose card was looked at, and the payer has agreed to a total.
+    Agreed {
+        token: Secret,
+        total: Minor,
+        /// Where the payer is, if the caller says so now.
+        payer: Option<Place>,
+    },
+    /// The browser has paid, and got what the provider is asked with.
+    Result(Secret),
 }
 
 /// A confirmed payment.
@@ -79,9 +93,21 @@ pub enum ConfirmError {
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
+    /// The provider could not be reached, or did not answer. Nothing was charged.
+    #[error("the provider did not respond")]
+    Unavailable {
+        /// When to try again, if the provider said.
+        retry_after: Option<Duration>,
+    },
     /// The provider refused to say anything about the payment.
     #[error("the provider rejected it: {}", .0.message)]
     Rejected(Failure),
+    /// The token cannot be used, and why.
+    #[error("{0}")]
+    Token(&'static str),
+    /// What was agreed to is not what was decided for the card; the payment has the new decision, and nothing was charged.
+    #[error("the fee has changed")]
+    FeeChanged(Box<CardPayment>),
     /// The card's token could not be sealed.
     #[error(transparent)]
     Seal(#[from] SealError),
@@ -94,7 +120,9 @@ pub enum ConfirmError {
 struct ProviderCheck {
     /// The payment as it was before the provider was asked.
     seen: CardPayment,
-    call: Call<ProviderReport>,
+    call: Call<Reading>,
+    /// Whether nothing else can be asked afterwards.
+    is_blind: bool,
     client_status: Option<String>,
     asked_at: Timestamp,
     /// Whether it was read after its end.
@@ -163,16 +191,25 @@ impl Engine {
                 if payment.progress.object.as_deref() != Some(payment_intent.as_str()) {
                     return Err(ConfirmError::OtherIntent);
                 }
-                let environment = view.environment.id;
-                if self.check_account(environment, sent_to(&payment), provider.provider).is_unreachable() {
-                    let missing = format!("providers.{}.baseUrl", payment.order.provider);
-                    return Err(not_configured(&payment, vec![missing]));
-                }
-                self.confirm_by_look(&provider, payment, client_status, request).await?
+                self.check_reachable(&provider, &payment)?;
+                self.confirm_by_look(&provider, payment, client_status, None, request).await?
+            }
+            ConfirmBody::Result(result) => {
+                self.check_reachable(&provider, &payment)?;
+                let results = provider.results();
+                let asked = results
+                    .map(|results| (results, &result))
+                    .ok_or_else(|| not_configured(&payment, vec![format!("providers.{}", order.provider)]))?;
+                self.confirm_by_look(&provider, payment, None, Some(asked), request).await?
             }
             ConfirmBody::Charge { source, verification, buyer_email } => {
-                let charge = crate::ports::Charge { number: 0, source, verification, buyer_email };
-                Box::pin(self.confirm_by_charge(&provider, &order, payment, charge, request)).await?
+                let charge =
+                    crate::ports::Charge { number: 0, source, verification, buyer_email, terms: None };
+                Box::pin(self.confirm_by_charge(&provider, &order, payment, charge, None, request)).await?
+            }
+            ConfirmBody::Agreed { token, total, payer } => {
+                let agreed = Agreed { token, total, payer };
+                Box::pin(self.confirm_agreed(view, &provider, payment, agreed, request)).await?
             }
         };
         if confirmed.payment.transaction.is_none() {
@@ -181,11 +218,22 @@ impl Engine {
         Ok(confirmed)
     }
 
+    fn check_reachable(
+        &self,
+        provider: &CardProvider<'_>,
+        payment: &CardPayment,
+    ) -> Result<(), ConfirmError> {
+        let check = self.check_account(payment.order.environment, sent_to(payment), provider.provider);
+        let missing = || vec![format!("providers.{}.baseUrl", payment.order.provider)];
+        if check.is_unreachable() { Err(not_configured(payment, missing())) } else { Ok(()) }
+    }
+
     async fn confirm_by_look(
         self: &Arc<Self>,
         provider: &CardProvider<'_>,
         payment: CardPayment,
         client_status: Option<String>,
+        result: Option<(&dyn BrowserResults, &Secret)>,
         request: &str,
     ) -> Result<Confirmed, ConfirmError> {
         let (environment, id) = (payment.order.environment, payment.order.id);
@@ -198,13 +246,19 @@ impl Engine {
                 return Ok(Confirmed { payment: seen, replayed: true });
             }
             let object = seen.progress.object.clone().unwrap_or_default();
-            let call = provider.cards.read(provider.provider, &seen.order, Subject::Object(&object)).await;
+            let call = match result {
+                Some((results, result)) => {
+                    results.read_result(provider.provider, &seen.order, &object, result).await
+                }
+                None => provider.cards.read(provider.provider, &seen.order, Subject::Object(&object)).await,
+            };
             // Too late to be paid, but it may have been paid in time.
             let is_late = call.outcome.is_ok() && self.clock.now() >= seen.order.expires_at;
             let check = Arc::new(ProviderCheck {
                 is_late,
                 seen: seen.clone(),
                 call,
+                is_blind: result.is_some(),
                 client_status: client_status.clone(),
                 asked_at,
                 request: request.to_owned(),
@@ -257,11 +311,17 @@ impl Engine {
         let is_first = !std::mem::replace(&mut update.progress().confirmed, true);
         let mut is_refused = false;
         match &check.call.outcome {
-            Ok(report) if check.is_late => {
+            Ok(Reading::CannotBeAsked(_)) => {
+                if update.payment().transaction.is_none() {
+                    update.transaction(TransactionState::pending());
+                }
+                update.await_webhook();
+            }
+            Ok(Reading::Report(report)) if check.is_late => {
                 update.apply_report(report, Trigger::Other, "confirm");
                 update.schedule_next_check();
             }
-            Ok(report) => {
+            Ok(Reading::Report(report)) => {
                 update.apply_report(report, Trigger::Confirm, "confirm");
                 if update.has_discrepancies() && update.payment().transaction.is_none() {
                     // The caller gets a transaction to refer to; a person decides what it is.
@@ -279,6 +339,9 @@ impl Engine {
                 update.progress().confirmed = !is_first;
                 is_refused = true;
             }
+        }
+        if check.is_blind && matches!(check.call.outcome, Ok(Reading::Report(_))) {
+            update.await_webhook();
         }
         let replayed = !is_first && !update.moves();
         let is_news = !replayed || update.has_discrepancies() || is_refused;
@@ -309,7 +372,7 @@ pub(super) fn is_paid(payment: &CardPayment) -> bool {
 }
 
 /// Whether the money has moved, is held, or is about to move.
-fn is_under_way(payment: &CardPayment) -> bool {
+pub(super) fn is_under_way(payment: &CardPayment) -> bool {
     let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
     matches!(status, Some(Status::Processing | Status::Authorized | Status::Succeeded | Status::Refunded))
         || open_attempt(payment).is_some()

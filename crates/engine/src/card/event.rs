@@ -16,8 +16,8 @@ use super::{
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, CallLog, CardPayment, Confirmation, ProviderEventState, RejectionKind, StoreError,
-        StoredProviderEvent, Subject, WebhookNotice,
+        Call, CallError, CallLog, CardPayment, Confirmation, ProviderEventState, Reading, RejectionKind,
+        StoreError, StoredProviderEvent, Subject, WebhookNotice,
     },
     webhook::{EventOutcome, settled},
 };
@@ -123,17 +123,22 @@ impl Engine {
         if check.is_unreachable() {
             return waiting(format!("waiting: {}", check.transient_error().reason));
         }
+        if let Some(signed) = &notice.signed {
+            return self.apply_signed(update, stored, notice, signed).await;
+        }
         let Some(call) = self.read_for(&provider, update.payment(), notice).await? else {
             return self.finish(update, stored, notice, "nothing to read at the provider").await;
         };
         update.record_calls(&call.logs);
         match call.outcome {
             // An event's own amounts may be in the buyer's currency, or a part of the payment's: what is read is compared.
-            Ok(report) => {
+            Ok(Reading::CannotBeAsked(_)) => {
+                self.finish(update, stored, notice, "the provider cannot be asked about it").await
+            }
+            Ok(Reading::Report(report)) => {
                 take_in(&mut update, &report, notice, provider.confirmation());
                 if let Some(news) = notice.dispute.clone() {
-                    let call =
-                        self.current_dispute(&provider, update.payment(), Some(&news.dispute.id)).await;
+                    let call = self.current_dispute(&provider, update.payment(), Some(&news.id)).await;
                     let current = call.and_then(|call| {
                         update.record_calls(&call.logs);
                         call.outcome.ok().flatten()
@@ -168,7 +173,7 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: &CardPayment,
         notice: &WebhookNotice,
-    ) -> Result<Option<Call<ProviderReport>>, StoreError> {
+    ) -> Result<Option<Call<Reading>>, StoreError> {
         if let Some(id) = notice.payment.as_deref() {
             let call = provider.cards.read(provider.provider, &payment.order, Subject::Payment(id)).await;
             return Ok(Some(call));
@@ -207,6 +212,9 @@ impl Engine {
         stored: &StoredProviderEvent,
         notice: &WebhookNotice,
     ) -> Result<bool, String> {
+        if let Some(signed) = &notice.signed {
+            return Ok(signed.step.is_end());
+        }
         let name = &stored.event.provider;
         let view = self.view(stored.environment);
         let Some(Ok(provider)) = view.as_deref().map(|view| self.card_provider(view, name)) else {
@@ -221,7 +229,8 @@ impl Engine {
         let Call { outcome, logs } = provider.cards.read(provider.provider, &order, subject).await;
         self.note_calls(stored.environment, name, Some(order.id.to_bytes()), &logs);
         match outcome {
-            Ok(report) => Ok(!report.provider_status.is_under_way()),
+            Ok(Reading::Report(report)) => Ok(!report.provider_status.is_under_way()),
+            Ok(Reading::CannotBeAsked(_)) => Ok(false),
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => Ok(true),
             Err(error) => Err(format!("waiting for the provider: {}", error.into_transient().reason)),
         }
@@ -254,7 +263,7 @@ impl Engine {
         self.finish(update, stored, notice, "the payment is at another provider").await
     }
 
-    async fn finish(
+    pub(super) async fn finish(
         &self,
         mut update: PaymentUpdate<'_>,
         stored: &StoredProviderEvent,
@@ -266,6 +275,7 @@ impl Engine {
             "eventId": notice.event,
             "type": notice.kind,
             "note": if note.is_empty() { None } else { Some(note) },
+            "signed": notice.signed.as_ref().map(|_| true),
         });
         update.line("webhook", detail);
         update.settle(settled(stored, ProviderEventState::Applied, None, note));
@@ -288,7 +298,9 @@ fn take_in(
     let is_old_news = declined && (is_charging || (on_our_word && status == Some(Status::Failed)));
     if !is_old_news {
         let claims = (report.amount, report.currency.as_deref(), report.reference.as_deref());
-        let is_ours = discrepancies(&update.payment().order, claims.0, claims.1, claims.2).is_empty();
+        let payment = update.payment();
+        let card_fee = payment.progress.card_fee.as_deref();
+        let is_ours = discrepancies(&payment.order, card_fee, claims.0, claims.1, claims.2).is_empty();
         if is_charging && is_ours {
             update.apply_charge_report(report, Trigger::Other, &notice.event);
         } else {

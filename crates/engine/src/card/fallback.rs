@@ -7,6 +7,7 @@ use tokio::time::{Instant, timeout};
 use tollgate_domain::{
     Flow,
     card::{CardOrder, Preparation},
+    card_fee::PaymentFee,
     hold::CaptureMode,
     id::ChangeId,
     routing::RouteAttempt,
@@ -20,7 +21,8 @@ use super::{
 use crate::{
     engine::Engine,
     ports::{
-        CallLog, CardPayment, Changed, HostedCheckout, OrderFault, PaymentReroute, Progress, StoreError,
+        CallLog, CardPayment, Changed, Clock, Embedded, HostedCheckout, OrderFault, PaymentReroute, Progress,
+        StoreError,
     },
     quote::QuoteRequest,
     record::RECORD_TIMEOUT,
@@ -43,6 +45,15 @@ pub(super) struct Fallback<'a> {
 pub(super) struct Ready<'a> {
     pub(super) provider: CardProvider<'a>,
     pub(super) order: CardOrder,
+}
+
+impl Fallback<'_> {
+    /// What is decided about the fee of an order before its card is known; `None` where the fee has no kind.
+    pub(super) fn card_fee(&self, order: &CardOrder, clock: &dyn Clock) -> Option<Box<PaymentFee>> {
+        let facts = self.request.card_fee;
+        let decision = self.view.card_fee_decision(order, facts, clock)?;
+        Some(Box::new(PaymentFee::new(facts.payer, facts.recurring, decision)))
+    }
 }
 
 impl Engine {
@@ -84,7 +95,7 @@ impl Engine {
     ) -> Option<Ready<'a>> {
         let mut order = order.clone();
         let Fallback { view, request, rules, .. } = fallback;
-        while let Some((target, fee)) = next_target(&mut order.route, view, request, *rules) {
+        while let Some((target, fee)) = next_target(&mut order.route, view, &*self.clock, request, *rules) {
             let (provider, channel) = (target.provider.to_string(), target.channel);
             let lifetime = view.configuration.settings.preparation_lifetime();
             let expires_at = order.created_at.saturating_add(lifetime);
@@ -112,7 +123,10 @@ impl Engine {
         self.admit(view, &order.provider).map_err(PrepareError::CircuitOpen)?;
         // Nothing is promised to be payable for longer than the provider lets it be paid.
         let page = provider.cards.hosted_checkout().filter(|_| order.flow == Flow::HostedCheckout);
-        let longest = page.and_then(HostedCheckout::max_lifetime);
+        let longest = match provider.cards.embedded() {
+            Some(Embedded::InBrowser(cards)) if order.flow == Flow::PaymentComponent => cards.max_lifetime(),
+            _ => page.and_then(HostedCheckout::max_lifetime),
+        };
         let expires_at = longest.map_or(order.expires_at, |longest| {
             order.expires_at.min(order.created_at.saturating_add(longest))
         });
@@ -132,9 +146,10 @@ impl Engine {
     }
 
     /// As every payment begins, with the time that whoever works on it has.
-    pub(super) fn untouched_with_lease(&self) -> Progress {
+    pub(super) fn untouched_with_lease(&self, fallback: &Fallback<'_>, order: &CardOrder) -> Progress {
         let due = Some(self.clock.now().saturating_add(self.options.resolver.lease));
-        Progress { due, ..Progress::initial() }
+        let card_fee = fallback.card_fee(order, self.clock());
+        Progress { due, card_fee, ..Progress::initial() }
     }
 
     /// Records that a payment goes on to another provider, or is about to leave its own. What that one is asked comes
@@ -173,6 +188,7 @@ impl Engine {
                 let mut transaction = payment.transaction;
                 if let Some(moved) = &mut transaction {
                     moved.updated_at = at;
+                    moved.state.charged = None;
                     if payment.order.provider != order.provider {
                         moved.state.provider_reference = None;
                     }
@@ -191,14 +207,16 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: CardPayment,
     ) -> Result<PreparedPayment, PrepareError> {
-        let component = provider.component(None);
+        let component = provider.component(&payment.order, None);
         let component = Some(component.ok_or_else(|| unusable(&payment.order))?);
         let request = payment.order.request.clone();
         let mut update = PaymentUpdate::of(self, payment, Some(&request));
         update.preparation(Preparation::Prepared, None);
         update.schedule_next_check();
         match timeout(RECORD_TIMEOUT, update.commit()).await {
-            Ok(Ok(Some(payment))) => Ok(PreparedPayment { replayed: false, payment, component }),
+            Ok(Ok(Some(payment))) => {
+                Ok(PreparedPayment { replayed: false, payment, component, decision: None })
+            }
             // Nobody can pay it, and the resolver ends it.
             Ok(Ok(None) | Err(_)) | Err(_) => Err(unavailable_now()),
         }

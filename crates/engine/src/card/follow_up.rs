@@ -4,7 +4,7 @@
 use tollgate_domain::{
     card::Trigger,
     id::{EnvironmentId, PaymentId},
-    transaction::DisputeReport,
+    transaction::Dispute,
 };
 
 use super::{
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     engine::Engine,
-    ports::{Call, CardPayment, StoreError},
+    ports::{Call, CardPayment, Reading, StoreError},
 };
 
 impl Engine {
@@ -54,8 +54,14 @@ impl Engine {
     ) -> Result<bool, StoreError> {
         let Some(subject) = subject(&payment, provider.confirmation()) else { return Ok(false) };
         let Call { outcome, mut logs } = self.read_payment(provider, &payment, subject).await?;
-        let Ok(report) = outcome else { return Ok(false) };
+        let Ok(reading) = outcome else { return Ok(false) };
         let mut update = PaymentUpdate::of(self, payment, None);
+        let Reading::Report(report) = reading else {
+            // Its webhooks tell of refunds and disputes, and nothing else does.
+            update.progress().follow_up = None;
+            update.commit().await?;
+            return Ok(true);
+        };
         update.apply_report(&report, Trigger::Other, "resolver");
         let open = update.payment().disputes.iter().rfind(|known| !known.is_closed()).map(|it| it.id.clone());
         if (report.disputed || open.is_some()) && !update.has_discrepancies() {
@@ -81,7 +87,7 @@ impl Engine {
         provider: &CardProvider<'_>,
         payment: &CardPayment,
         known: Option<&str>,
-    ) -> Option<Call<Option<DisputeReport>>> {
+    ) -> Option<Call<Option<Dispute>>> {
         let reference = payment.transaction.as_ref()?.state.provider_reference.as_deref()?;
         Some(provider.cards.dispute(provider.provider, reference, known).await)
     }

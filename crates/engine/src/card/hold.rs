@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::{Instant, sleep};
 use tollgate_domain::{
     Minor, Principal, ServiceReference,
-    card::{CardOrder, Preparation, ProviderReport},
+    card::{CardOrder, Preparation},
     hold::{HoldAction, HoldActionKind, HoldActionStatus},
     id::{EnvironmentId, HoldActionId, PaymentId},
     transaction::{Failure, Status},
@@ -24,7 +24,7 @@ use crate::{
     configure::Origin,
     engine::Engine,
     failpoint::failpoint,
-    ports::{Call, CardPayment, OrderFault, StoreError},
+    ports::{Call, CardPayment, OrderFault, Reading, StoreError},
     rate_limiter::RateLimitExceeded,
     snapshot::EnvironmentView,
 };
@@ -160,8 +160,8 @@ impl Engine {
                 return Err(HoldError::OtherAccount(check.transient_error().reason));
             }
             let action = self.planned_action(&payment, id, &request, request_id)?;
-            self.check_amount(view, &provider, &payment.order, &action).await?;
-            let order = payment.order.clone();
+            let order = payment.charged_order();
+            self.check_amount(view, &provider, &order, &action).await?;
             let mut update = PaymentUpdate::of(self, payment, Some(request_id));
             if let Some(origin) = &request.operator {
                 update.line("hold_requested", json!({ "actor": origin.actor, "action": kind.as_str() }));
@@ -331,14 +331,14 @@ impl Engine {
         self: &Arc<Self>,
         begun: CardPayment,
         action: &HoldAction,
-        call: Call<ProviderReport>,
+        call: Call<Reading>,
         request_id: &str,
     ) -> Result<HoldChanged, HoldError> {
         let id = action.id;
         let known = (begun.clone(), Arc::new(call), request_id.to_owned());
         let write = move |engine: Arc<Self>| {
             let (begun, call, request) = known.clone();
-            async move { engine.record_hold_action(begun, id, &call, Some(&request)).await }
+            async move { engine.record_hold_action(begun, id, &call, Some(&request), false).await }
         };
         let payment = self.record(id.to_string(), write).await.unwrap_or(begun);
         let action = payment.hold_actions.iter().find(|known| known.id == id).cloned();

@@ -7,6 +7,7 @@ use tokio::time::{Instant, sleep, timeout};
 use tollgate_domain::{
     Flow, PaymentMethod, ServiceReference,
     card::{CardOrder, Preparation},
+    card_fee::{FeeDecision, Instrument, PaymentFee},
     event::EventKind,
     hold::CaptureMode,
     id::{EnvironmentId, PaymentId},
@@ -90,6 +91,8 @@ pub struct PreparedPayment {
     pub payment: CardPayment,
     /// What the browser needs, for embedded flows; not once it has expired.
     pub component: Option<Component>,
+    /// Why the card fee is what it is; `None` where it has no kind.
+    pub decision: Option<Box<FeeDecision>>,
 }
 
 /// Why nothing was prepared.
@@ -157,7 +160,23 @@ pub enum PrepareError {
 impl Engine {
     /// Prepares a card payment. What is recorded before the provider is asked is brought to its end by the resolver,
     /// whatever happens to this call.
+    ///
+    /// The total is fixed here, so a fee that depends on the card is not in it: whatever card the caller names, another may pay.
     pub async fn prepare(
+        &self,
+        view: &EnvironmentView,
+        mut request: PrepareRequest,
+        request_id: &str,
+    ) -> Result<PreparedPayment, PrepareError> {
+        request.quote.card_fee.instrument = Instrument::Unknown;
+        let facts = request.quote.card_fee;
+        let mut prepared = self.prepare_once(view, request, request_id).await?;
+        let decision = view.card_fee_decision(&prepared.payment.order, facts, self.clock());
+        prepared.decision = decision.map(Box::new);
+        Ok(prepared)
+    }
+
+    async fn prepare_once(
         &self,
         view: &EnvironmentView,
         request: PrepareRequest,
@@ -239,10 +258,11 @@ impl Engine {
                 account: None,
             },
         );
+        let card_fee = fallback.card_fee(&ready.order, self.clock());
         if ready.provider.preparing(ready.order.flow).is_some() {
-            self.prepare_at_provider(&fallback, ready, &limits).await
+            self.prepare_at_provider(&fallback, ready, card_fee, &limits).await
         } else {
-            self.prepare_here(&ready.provider, ready.order, &limits).await
+            self.prepare_here(&ready.provider, ready.order, card_fee, &limits).await
         }
     }
 
@@ -274,6 +294,8 @@ impl Engine {
             ("customer.email", order.customer_email != request.customer_email),
             ("metadata", canonical(&order.metadata) != canonical(&request.metadata)),
             ("capture", order.capture != request.capture),
+            ("payer", order.route.payer != request.quote.card_fee.payer),
+            ("recurring", order.route.recurring != request.quote.card_fee.recurring),
             ("successUrl", is_other(&order.success_url, &request.success_url, &receipt)),
             ("cancelUrl", is_other(&order.cancel_url, &request.cancel_url, CANCELED_PATH)),
         ]
@@ -291,7 +313,7 @@ impl Engine {
     ) -> Result<PreparedPayment, PrepareError> {
         let is_open = payment.progress.preparation == Preparation::Prepared;
         if payment.order.flow == Flow::HostedCheckout || !is_open {
-            return Ok(PreparedPayment { replayed: true, payment, component: None });
+            return Ok(PreparedPayment { replayed: true, payment, component: None, decision: None });
         }
         let order = &payment.order;
         let found = self.provider_of_order(view, order);
@@ -303,7 +325,7 @@ impl Engine {
                 if check.is_unreachable() {
                     return Err(unusable(order));
                 }
-                let call = cards.reopen(provider.provider, object).await;
+                let call = cards.reopen(provider.provider, order, object).await;
                 self.note_calls(order.environment, &order.provider, Some(order.id.to_bytes()), &call.logs);
                 Some(call.outcome.map_err(|error| match error {
                     CallError::Rejected(_) => unusable(order),
@@ -312,9 +334,9 @@ impl Engine {
             }
             _ => None,
         };
-        let component = provider.component(reopened.as_ref());
+        let component = provider.component(order, reopened.as_ref());
         let component = Some(component.ok_or_else(|| unusable(order))?);
-        Ok(PreparedPayment { replayed: true, payment, component })
+        Ok(PreparedPayment { replayed: true, payment, component, decision: None })
     }
 
     /// Why the provider refused the payment a key was used for.
@@ -339,11 +361,11 @@ impl Engine {
     ) -> Result<(CardOrder, FallbackRules), PrepareError> {
         let created_at = self.clock.now();
         let (environment, id) = (view.environment.id, self.new_id(PaymentId::new)?);
-        let quoted =
-            span!("quote").in_scope(|| quote_payment(&view.configuration, &request.quote, &id.to_bytes()))?;
+        let quoted = span!("quote")
+            .in_scope(|| quote_payment(&view.configuration, &*self.clock, &request.quote, &id.to_bytes()))?;
         let route = quoted.route;
         let is_hosted = request.flow == Flow::HostedCheckout;
-        let receipt = is_hosted.then(|| self.receipt_url(environment, id));
+        let receipt = Some(self.receipt_url(environment, id));
         let canceled = is_hosted.then(|| format!("{}{CANCELED_PATH}", self.options.public_url));
         let rules = FallbackRules::of(view, &quoted);
         let order = CardOrder {
@@ -355,7 +377,7 @@ impl Engine {
             account: None,
             channel: route.target.channel,
             matched: route.matched.cloned(),
-            route: beginning(&quoted),
+            route: beginning(&quoted, request.quote.card_fee),
             config_version: view.config_version,
             currency: request.quote.currency,
             fee: quoted.fee,
@@ -364,6 +386,7 @@ impl Engine {
             customer_email: request.customer_email,
             metadata: request.metadata,
             capture: request.capture,
+            // A component needs one where the customer's bank takes over the page.
             success_url: request.success_url.or(receipt),
             cancel_url: request.cancel_url.or(canceled),
             key: None,
@@ -379,29 +402,32 @@ impl Engine {
         &self,
         provider: &CardProvider<'_>,
         order: CardOrder,
+        card_fee: Option<Box<PaymentFee>>,
         limits: &[LimitUse],
     ) -> Result<PreparedPayment, PrepareError> {
-        let component = provider.component(None);
+        let component = provider.component(&order, None);
         let component = component.ok_or_else(|| unusable(&order))?;
         let progress = Progress {
             preparation: Preparation::Prepared,
             prepared_at: Some(order.created_at),
             due: Some(order.expires_at),
+            card_fee,
             ..Progress::initial()
         };
         let payment = self.insert(order, progress, limits).await?;
-        Ok(PreparedPayment { replayed: false, payment, component: Some(component) })
+        Ok(PreparedPayment { replayed: false, payment, component: Some(component), decision: None })
     }
 
     async fn prepare_at_provider<'a>(
         &'a self,
         fallback: &Fallback<'a>,
         ready: Ready<'a>,
+        card_fee: Option<Box<PaymentFee>>,
         limits: &[LimitUse],
     ) -> Result<PreparedPayment, PrepareError> {
-        let due = ready.order.created_at.saturating_add(self.options.resolver.lease);
-        let payment =
-            self.insert(ready.order, Progress { due: Some(due), ..Progress::initial() }, limits).await?;
+        let due = Some(ready.order.created_at.saturating_add(self.options.resolver.lease));
+        let progress = Progress { due, card_fee, ..Progress::initial() };
+        let payment = self.insert(ready.order, progress, limits).await?;
         let reference = payment.order.id;
         let prepared = self.prepare_recorded(fallback, ready.provider, payment).await;
         prepared.map_err(|error| PrepareError::Recorded { reference, error: Box::new(error) })
@@ -437,7 +463,7 @@ impl Engine {
             };
             let Some(next) = next else { return self.record_and_answer(&provider, payment, call).await };
             let order = payment.order.clone();
-            let progress = self.untouched_with_lease();
+            let progress = self.untouched_with_lease(fallback, &next.order);
             let rerouted = self.reroute(payment, next.order, progress, &call.logs, None).await;
             // Where that could not be recorded, the answer is what is known: the first provider has nothing.
             let rerouted = rerouted.map_err(|error| match call.outcome {
@@ -469,11 +495,11 @@ impl Engine {
         let component = match payment.order.flow {
             Flow::HostedCheckout => None,
             Flow::PaymentComponent => {
-                let component = provider.component(Some(&prepared));
+                let component = provider.component(&payment.order, Some(&prepared));
                 Some(component.ok_or_else(|| unusable(&payment.order))?)
             }
         };
-        Ok(PreparedPayment { replayed: false, payment, component })
+        Ok(PreparedPayment { replayed: false, payment, component, decision: None })
     }
 
     async fn insert(

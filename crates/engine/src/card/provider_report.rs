@@ -7,7 +7,7 @@ use tollgate_domain::{
         Trigger, decide_status,
     },
     refund::{Refund, RefundOrigin, RefundReport, RefundStatus, RefundTerms, Refundable},
-    transaction::DisputeReport,
+    transaction::Dispute,
 };
 
 use crate::ports::CardPayment;
@@ -22,7 +22,8 @@ impl PaymentUpdate<'_> {
     pub(super) fn apply_report(&mut self, report: &ProviderReport, trigger: Trigger, source: &str) {
         let payment = self.payment();
         let current = payment.transaction.as_ref().map(|transaction| &transaction.state);
-        let decision = decide_status(&payment.order, current, report, trigger);
+        let card_fee = payment.progress.card_fee.as_deref();
+        let decision = decide_status(&payment.order, card_fee, current, report, trigger);
         let agrees = decision.discrepancies.is_empty();
         self.record_discrepancies(decision.discrepancies, source);
         if let Some(next) = decision.next {
@@ -32,7 +33,8 @@ impl PaymentUpdate<'_> {
             return;
         }
         self.settle_hold_action();
-        self.apply_refund_reports(&report.refunds, source);
+        self.apply_refund_reports(&report.refunds, source, true);
+        self.return_unlawful_fee(report, source);
         self.objects(report.payment.clone());
         // Whatever ends what the provider has, ends the preparation.
         let status = &report.provider_status;
@@ -69,7 +71,7 @@ impl PaymentUpdate<'_> {
         let (Some(open), Some(transaction)) = (open_hold_action(payment), &payment.transaction) else {
             return;
         };
-        if let Some(settled) = open.settled_by(&payment.order.fee, &transaction.state, self.now()) {
+        if let Some(settled) = open.settled_by(&payment.charged(), &transaction.state, self.now()) {
             self.hold_action(&settled);
         }
     }
@@ -92,22 +94,19 @@ impl PaymentUpdate<'_> {
         self.close_attempt(if declined { AttemptState::Declined } else { AttemptState::Taken });
     }
 
-    /// Takes in what the provider says of the payment's refunds, also of those that somebody made there.
-    fn apply_refund_reports(&mut self, reports: &[RefundReport], source: &str) {
-        let known = |payment: &CardPayment, report: &RefundReport| {
-            let is_it = |refund: &&Refund| {
-                refund.provider_reference.as_ref() == Some(&report.id) || report.reference == Some(refund.id)
-            };
-            payment.refunds.iter().find(is_it).cloned()
-        };
+    /// Takes in what the provider says of the payment's refunds, also of those that somebody made there; of all of them, or of
+    /// some.
+    pub(super) fn apply_refund_reports(&mut self, reports: &[RefundReport], source: &str, are_all: bool) {
         // More than was paid cannot have been given back, whatever the provider says.
         let total = self.payment().amounts().total_debit;
         let recorded = reports.iter().filter(|report| report.status.counts());
-        let recorded = recorded.filter(|report| known(self.payment(), report).is_some());
-        let less = |left: Minor, booked| left.checked_sub(booked).unwrap_or_default();
+        let recorded = recorded.filter(|report| recorded_refund(self.payment(), report).is_some());
         let mut left = recorded.fold(total, |left, report| less(left, report.total));
+        if !are_all {
+            left = left_beside_records(self.payment());
+        }
         for report in reports {
-            match known(self.payment(), report) {
+            match recorded_refund(self.payment(), report).cloned() {
                 Some(known) => self.apply_refund_report(&known, report, source),
                 // A failed refund that was never recorded here changes nothing.
                 None if report.status.counts() => {
@@ -119,7 +118,8 @@ impl PaymentUpdate<'_> {
                         let kind = DiscrepancyKind::Refund;
                         self.record_discrepancies(vec![Discrepancy { kind, expected, found }], source);
                     }
-                    self.refund_at_provider(report, booked);
+                    let left = Refundable::after(&self.payment().amounts(), &self.payment().refunds);
+                    self.refund_at_provider(report, left, booked);
                 }
                 None => {}
             }
@@ -148,11 +148,18 @@ impl PaymentUpdate<'_> {
         self.refund(next);
     }
 
+    /// Somebody made a refund at the provider that came to nothing. It is on record, so that its success is not booked if that is
+    /// heard later.
+    pub(super) fn refund_failed_at_provider(&mut self, report: &RefundReport) {
+        let fee = self.payment().amounts();
+        self.refund_at_provider(report, Refundable::after(&fee, &[]), report.total.min(fee.total_debit));
+    }
+
     /// Somebody made a refund at the provider; this much of it can be booked.
-    fn refund_at_provider(&mut self, report: &RefundReport, booked: Minor) {
+    fn refund_at_provider(&mut self, report: &RefundReport, left: Refundable, booked: Minor) {
         let payment = self.payment();
         let fee = payment.amounts();
-        let share = Refundable::after(&fee, &payment.refunds).divide(&fee, booked);
+        let share = left.divide(&fee, booked);
         let refund = Refund {
             id: self.engine().refund_made_at_provider(&payment.order, &report.id),
             terms: RefundTerms {
@@ -178,19 +185,22 @@ impl PaymentUpdate<'_> {
 
     /// Takes in the news of a dispute, if there is a transaction to contest. An amount that the payment does not have is
     /// shown to a person and not booked, neither as contested nor as withdrawn.
-    pub(super) fn dispute(&mut self, news: DisputeReport, source: &str) {
-        let DisputeReport { dispute: mut news, currency } = news;
+    pub(super) fn dispute(&mut self, mut news: Dispute, source: &str) {
         let (own, total) = (self.payment().order.currency, self.payment().amounts().total_debit);
-        let foreign = currency.filter(|currency| currency != own.code());
+        news.currency.take_if(|currency| currency == own.code());
         let amount = news.amount.max(news.withdrawn).unwrap_or_default();
-        let kind = match &foreign {
+        let others = self.payment().disputes.iter().filter(|known| known.id != news.id);
+        let others = others.map(Dispute::amount_withdrawn).fold(Minor::ZERO, sum_or_max);
+        let kind = match &news.currency {
             Some(_) => Some(DiscrepancyKind::Currency),
             None if amount > total => Some(DiscrepancyKind::Amount),
+            None if sum_or_max(others, news.amount_withdrawn()) > total => Some(DiscrepancyKind::Amount),
             None => None,
         };
         let discrepancy = kind.map(|kind| {
-            let currency = foreign.as_deref().unwrap_or_else(|| own.code());
-            let found = format!("dispute {} over {amount} {currency}", news.id);
+            let currency = news.currency.as_deref().unwrap_or_else(|| own.code());
+            let before = if others > Minor::ZERO { format!(" after {others} {own}") } else { String::new() };
+            let found = format!("dispute {} over {amount} {currency}{before}", news.id);
             Discrepancy { kind, expected: format!("at most {total} {own}"), found }
         });
         if discrepancy.is_some() {
@@ -198,16 +208,10 @@ impl PaymentUpdate<'_> {
             news.withdrawn = Some(Minor::ZERO);
         }
         let known = self.payment().disputes.iter().find(|known| known.id == news.id).cloned();
-        let mut next = match known.clone() {
+        let next = match known.clone() {
             Some(known) => known.followed_by(news),
             None => news,
         };
-        if known.as_ref() == Some(&next) {
-            return;
-        }
-        if discrepancy.is_some() {
-            next.amount = None;
-        }
         if known.as_ref() != Some(&next) {
             self.record_discrepancies(discrepancy.into_iter().collect(), source);
             self.put_dispute(next);
@@ -221,4 +225,34 @@ impl PaymentUpdate<'_> {
             self.attempt(closed);
         }
     }
+}
+
+/// The refund on record that the provider tells of.
+pub(super) fn recorded_refund<'p>(payment: &'p CardPayment, report: &RefundReport) -> Option<&'p Refund> {
+    let is_it = |refund: &&Refund| {
+        refund.provider_reference.as_ref() == Some(&report.id) || report.reference == Some(refund.id)
+    };
+    payment.refunds.iter().find(is_it)
+}
+
+/// What can have been given back beside the refunds on record.
+fn left_beside_records(payment: &CardPayment) -> Minor {
+    let given = payment.refunds.iter().filter(|refund| refund.status.counts());
+    given.fold(payment.amounts().total_debit, |left, refund| less(left, refund.total()))
+}
+
+/// Whether somebody made a refund at the provider that there is no room for, as far as we know: no more can have been given back
+/// than was paid, so one on record must have come to nothing.
+pub(super) fn has_no_room(payment: &CardPayment, report: &RefundReport) -> bool {
+    let is_new = report.status.counts() && recorded_refund(payment, report).is_none();
+    is_new && report.total > left_beside_records(payment)
+}
+
+fn less(left: Minor, booked: Minor) -> Minor {
+    left.checked_sub(booked).unwrap_or_default()
+}
+
+/// What is too much for [`Minor`] is too much for any payment.
+fn sum_or_max(left: Minor, right: Minor) -> Minor {
+    left.checked_add(right).unwrap_or(Minor::MAX)
 }

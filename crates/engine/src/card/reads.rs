@@ -13,7 +13,7 @@ use crate::{
     engine::Engine,
     ports::{
         CardPayment, Entry, NewCardPosting, PaymentFilter, ProviderEventCursor, ProviderEventState,
-        Resolution, StoreError, StoredException, StoredProviderEvent, TransactionFilter,
+        Resolution, StoreError, StoredException, StoredProviderEvent, TransactionFilter, TransactionTotal,
     },
 };
 
@@ -59,6 +59,16 @@ impl Engine {
         limit: u32,
     ) -> Result<Vec<Transaction>, ReadError> {
         Ok(self.store.transactions(environment, filter, before, limit).await?)
+    }
+
+    /// The transactions that fit, added up; `None` if there are more than `most`.
+    pub async fn transaction_totals(
+        &self,
+        environment: EnvironmentId,
+        filter: &TransactionFilter,
+        most: u32,
+    ) -> Result<Option<Vec<TransactionTotal>>, ReadError> {
+        Ok(self.store.transaction_totals(environment, filter, most).await?)
     }
 
     /// A payment in whatever state its preparation is: every reference that the API has returned can be read.

@@ -7,6 +7,7 @@ use tokio::time::{Instant, sleep};
 use tollgate_domain::{
     Currency, Minor, ServiceReference,
     card::CardOrder,
+    card_fee::check_refund,
     id::{EnvironmentId, KeyId, PaymentId, RefundId},
     refund::{
         FeeRefund, OffStep, Refund, RefundOrigin, RefundReason, RefundReport, RefundStatus, RefundTerms,
@@ -18,6 +19,7 @@ use tollgate_domain::{
 use super::{
     CardProvider, MAX_ROUNDS,
     at_provider::{sent_to, subject, unsent_refunds},
+    awaiting::{cannot_be_asked, is_key_kept},
     reads::ReadError,
     update::PaymentUpdate,
 };
@@ -83,6 +85,9 @@ pub enum RefundError {
     /// The transaction cannot be refunded, and why.
     #[error("{0}")]
     NotRefundable(&'static str),
+    /// A surcharge goes back with its principal.
+    #[error("a refund may not keep a surcharge")]
+    KeepsSurcharge,
     /// More was asked for than is left.
     #[error("only {} is left to refund", left.total())]
     Exceeds {
@@ -245,6 +250,12 @@ impl Engine {
         self.digested_refund_id(&parts)
     }
 
+    /// The ID of the refund of a fee that may not be kept: one for each payment, the same on every node.
+    pub(super) fn refund_of_unlawful_fee(&self, order: &CardOrder) -> RefundId {
+        let parts: [&[u8]; 3] = [b"unlawful fee", &order.environment.to_bytes(), &order.id.to_bytes()];
+        self.digested_refund_id(&parts)
+    }
+
     fn digested_refund_id(&self, parts: &[&[u8]]) -> RefundId {
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(self.reference_digester.digest(parts)) {
@@ -333,7 +344,7 @@ impl Engine {
         let known = (begun.clone(), Arc::new(call), request_id.to_owned());
         let write = move |engine: Arc<Self>| {
             let (begun, call, request) = known.clone();
-            async move { engine.record_refund(begun, id, &call, Some(&request)).await }
+            async move { engine.record_refund(begun, id, &call, Some(&request), false).await }
         };
         let recorded = self.record(id.to_string(), write).await;
         let payment = recorded.unwrap_or(begun);
@@ -348,13 +359,14 @@ impl Engine {
         id: RefundId,
         call: &Call<RefundReport>,
         request: Option<&str>,
+        is_blind: bool,
     ) -> Result<CardPayment, StoreError> {
         let (environment, payment_id) = (payment.order.environment, payment.order.id);
         let mut seen = payment;
         for _ in 0..MAX_ROUNDS {
             let mut update = PaymentUpdate::of(self, seen, request);
             update.record_calls(&call.logs);
-            note_refund(&mut update, id, call);
+            note_refund(&mut update, id, call, is_blind);
             if let Some(recorded) = update.commit().await? {
                 return Ok(recorded);
             }
@@ -365,8 +377,9 @@ impl Engine {
     }
 
     /// Refunds whose outcome is not known: the provider is asked which it has, and those it does not have are sent again
-    /// under their own keys. A refund at the provider carries our name for it, so that it is found however old its key is; and
-    /// a payment's name is unique at an address, so that another account cannot refund it, whichever credentials we have now.
+    /// under their own keys. One that cannot be asked gets them again until it has accepted them, as long as it surely remembers
+    /// the keys. A refund at the provider carries our name for it, so that it is found however old its key is; and a payment's
+    /// name is unique at an address, so that another account cannot refund it, whichever credentials we have now.
     pub(super) async fn resolve_refunds(
         &self,
         provider: &CardProvider<'_>,
@@ -375,19 +388,27 @@ impl Engine {
     ) -> Result<(), StoreError> {
         let Some(subject) = subject(&payment, provider.confirmation()) else { return Ok(()) };
         let reading = provider.cards.read(provider.provider, &payment.order, subject).await;
+        let is_blind = cannot_be_asked(&reading);
         let mut update = PaymentUpdate::of(self, payment, None);
         let is_read = update.note_reading(reading, check);
-        let unsent: Vec<Refund> = unsent_refunds(update.payment()).cloned().collect();
+        let now = update.now();
+        let unsent = unsent_refunds(update.payment());
+        let unsent = unsent.filter(|refund| !is_blind || is_key_kept(refund.updated_at, now));
+        let unsent: Vec<Refund> = unsent.cloned().collect();
         let refunds = provider.cards.refunds().filter(|_| is_read && !unsent.is_empty());
         if refunds.is_some() {
             update.lease();
+        } else if is_blind {
+            update.await_word();
         }
         let (Some(mut payment), Some(refunds)) = (update.commit().await?, refunds) else { return Ok(()) };
         for refund in &unsent {
             let Ok(reference) = paid_as(&payment) else { break };
+            failpoint!("refund.before_resend");
             let call = refunds.refund(provider.provider, &payment.order, reference, refund).await;
+            failpoint!("refund.after_resend");
             let call = unless_elsewhere(call, check);
-            payment = self.record_refund(payment.clone(), refund.id, &call, None).await?;
+            payment = self.record_refund(payment.clone(), refund.id, &call, None, is_blind).await?;
         }
         Ok(())
     }
@@ -434,6 +455,22 @@ fn paid_as(payment: &CardPayment) -> Result<&str, RefundError> {
     reference.ok_or(RefundError::NotRefundable("The provider's reference of this payment is not known yet."))
 }
 
+/// How much of the fee goes back: as asked, or by the environment's own rule as far as the fee's kind allows that.
+fn fee_refund_of(
+    payment: &CardPayment,
+    asked: Option<FeeRefund>,
+    usual: FeeRefund,
+) -> Result<FeeRefund, RefundError> {
+    let kind = payment.progress.card_fee.as_ref().map(|card_fee| card_fee.kind());
+    let allows = |fee_refund| kind.is_none_or(|kind| check_refund(kind, fee_refund).is_ok());
+    match asked {
+        Some(asked) if allows(asked) => Ok(asked),
+        Some(_) => Err(RefundError::KeepsSurcharge),
+        None if allows(usual) => Ok(usual),
+        None => Ok(FeeRefund::Proportional),
+    }
+}
+
 /// What goes back of a payment as it is.
 fn share(
     view: &EnvironmentView,
@@ -445,7 +482,7 @@ fn share(
     let (fee, refunds) = (&payment.amounts(), &payment.refunds);
     let given_back = payment.transaction.as_ref().map(|transaction| transaction.state.refunded);
     let left = Refundable::after(fee, refunds).less_unrecorded(fee, given_back.unwrap_or_default(), refunds);
-    let fee_refund = fee_refund.unwrap_or(view.configuration.settings.fee_refund);
+    let fee_refund = fee_refund_of(payment, fee_refund, view.configuration.settings.fee_refund)?;
     let share = left.share(fee, amount, fee_refund).ok_or(RefundError::Exceeds { left })?;
     let currency = payment.order.currency;
     let step = offered.map_or(1, |offered| offered.amount_step(currency));
@@ -482,7 +519,7 @@ fn answer(payment: CardPayment, refund: Refund, replayed: bool) -> Result<Refund
     }
 }
 
-fn note_refund(update: &mut PaymentUpdate<'_>, id: RefundId, call: &Call<RefundReport>) {
+fn note_refund(update: &mut PaymentUpdate<'_>, id: RefundId, call: &Call<RefundReport>, is_blind: bool) {
     let known = update.payment().refunds.iter().find(|refund| refund.id == id).cloned();
     let Some(known) = known else { return };
     match &call.outcome {
@@ -492,13 +529,9 @@ fn note_refund(update: &mut PaymentUpdate<'_>, id: RefundId, call: &Call<RefundR
         }
         // Rejected credentials say nothing about the refund; it is sent again once they are corrected.
         Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Credentials => {
-            update.try_again(&TransientError {
-                reason: format!(
-                    "the provider does not accept our credentials: {}",
-                    rejection.failure.message
-                ),
-                retry_after: None,
-            });
+            let reason =
+                format!("the provider does not accept our credentials: {}", rejection.failure.message);
+            update.send_again(&TransientError { reason, retry_after: None }, is_blind);
         }
         Err(CallError::Rejected(rejection))
             if known.provider_reference.is_none() && known.status.is_open() =>
@@ -508,6 +541,8 @@ fn note_refund(update: &mut PaymentUpdate<'_>, id: RefundId, call: &Call<RefundR
             update.schedule_next_check();
         }
         Err(CallError::Rejected(_)) => update.schedule_next_check(),
-        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => update.try_again(transient),
+        Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => {
+            update.send_again(transient, is_blind);
+        }
     }
 }

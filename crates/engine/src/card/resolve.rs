@@ -10,14 +10,16 @@ use tollgate_domain::{
 };
 
 use super::{
-    CardProvider, MAX_ROUNDS,
+    CardProvider, Charging, MAX_ROUNDS,
     at_provider::{open_attempt, open_hold_action, open_refunds, sent_to, subject},
+    card_fee::with_terms,
     update::PaymentUpdate,
 };
 use crate::{
     engine::Engine,
     ports::{
-        Call, CallError, CallLog, CardPayment, Rejection, RejectionKind, StoreError, Subject, TransientError,
+        Call, CallError, CallLog, CardPayment, Reading, Rejection, RejectionKind, StoreError, Subject,
+        TransientError,
     },
     provider_account::AccountCheck,
 };
@@ -209,7 +211,7 @@ impl Engine {
         attempt: &Attempt,
         check: &AccountCheck,
     ) -> Result<(), StoreError> {
-        let Some(charges) = provider.charges() else {
+        let Some(charging) = provider.charging() else {
             let reason = "the adapter cannot be asked about charges anymore".to_owned();
             let mut update = PaymentUpdate::of(self, payment, None);
             update.try_again(&TransientError { reason, retry_after: None });
@@ -218,13 +220,14 @@ impl Engine {
         };
         let now = self.clock.now();
         let charge = self.open_source(&payment.order, attempt);
+        let charge = charge.and_then(|charge| with_terms(charge, &payment));
         let is_same = check.is_same(|| provider.can_access_account(self, check)).await;
         let key_is_trusted = is_same && now < attempt.created_at.saturating_add(KEY_TRUSTED);
         // It may never have been sent, and nothing is charged anymore once it has expired.
         let is_late = now >= payment.order.expires_at;
         let mut logs = Vec::new();
         if let Some(charge) = charge.filter(|_| key_is_trusted && !is_late) {
-            let mut call = charges.charge(provider.provider, &payment.order, &charge).await;
+            let mut call = charging.charge(provider.provider, &payment.order, &charge).await;
             if !is_key_used(&call.outcome) {
                 call.outcome = call.outcome.map_err(after_a_lost_answer);
                 self.record_charge(payment, attempt.number, &call, None).await?;
@@ -239,7 +242,10 @@ impl Engine {
         let sent = payment.attempts.iter().filter(|known| known.state != AttemptState::Unsent);
         let is_only_charge = sent.count() == 1;
         let from = Timestamp::from_unix_millis(attempt.created_at.unix_millis() - CLOCK_SKEW_MILLIS);
-        let mut call = charges.find_charge(provider.provider, &payment.order, from, now).await;
+        let mut call = match charging {
+            Charging::Source(cards) => cards.find_charge(provider.provider, &payment.order, from, now).await,
+            Charging::Token(_) => charge_on_object(provider, &payment).await,
+        };
         call.logs.splice(0..0, logs);
         if !is_same && matches!(call.outcome, Ok(None)) {
             return self.hold_payment(payment, check, &call.logs).await;
@@ -312,7 +318,10 @@ impl Engine {
                 end(&mut update, ended.unwrap_or(Preparation::Expired), None);
                 update.schedule_next_check();
             }
-            Some(Call { outcome: Ok(report), logs }) => {
+            Some(Call { outcome: Ok(Reading::CannotBeAsked(known)), logs }) => {
+                update.note_unasked(known.as_deref(), &logs);
+            }
+            Some(Call { outcome: Ok(Reading::Report(report)), logs }) => {
                 update.apply_report(&report, Trigger::Other, "resolver");
                 // A check that finds nothing new adds no line: an unpaid checkout is checked for a day.
                 if update.moves() || update.has_discrepancies() {
@@ -330,23 +339,45 @@ impl Engine {
     }
 }
 
+/// What came of a charge on what was made at preparation, which tells by itself; `None` if nothing was tried.
+async fn charge_on_object(
+    provider: &CardProvider<'_>,
+    payment: &CardPayment,
+) -> Call<Option<ProviderReport>> {
+    let object = payment.progress.object.clone().unwrap_or_default();
+    let call = provider.cards.read(provider.provider, &payment.order, Subject::Object(&object)).await;
+    let outcome = call.outcome.and_then(|reading| match reading {
+        Reading::Report(report) => {
+            Ok(Some(report).filter(|report| report.provider_status != ProviderStatus::NotStarted))
+        }
+        Reading::CannotBeAsked(_) => {
+            let reason = "the provider cannot be asked what came of the charge".to_owned();
+            Err(CallError::Unknown(TransientError { reason, retry_after: None }))
+        }
+    });
+    Call { outcome, logs: call.logs }
+}
+
 /// Whether the provider has nothing of the payment: final only where it is the account the payment was sent to.
-pub(super) fn shows_nothing(call: &Call<ProviderReport>) -> bool {
+pub(super) fn shows_nothing(call: &Call<Reading>) -> bool {
     match &call.outcome {
-        Ok(report) => report.provider_status == ProviderStatus::Canceled && report.amount.is_none(),
+        Ok(Reading::Report(report)) => {
+            report.provider_status == ProviderStatus::Canceled && report.amount.is_none()
+        }
         Err(CallError::Rejected(rejection)) => rejection.kind == RejectionKind::Missing,
-        Err(CallError::Unsent(_) | CallError::Unknown(_)) => false,
+        Ok(Reading::CannotBeAsked(_)) | Err(CallError::Unsent(_) | CallError::Unknown(_)) => false,
     }
 }
 
 /// What came of taking back what the provider has.
 fn note_withdrawal(
     update: &mut PaymentUpdate<'_>,
-    outcome: &Result<ProviderReport, CallError>,
+    outcome: &Result<Reading, CallError>,
     end_as: Preparation,
 ) {
     match outcome {
-        Ok(report) => {
+        Ok(Reading::CannotBeAsked(known)) => update.end_unasked(known.as_deref(), end_as),
+        Ok(Reading::Report(report)) => {
             update.apply_report(report, Trigger::Other, "resolver");
             let still_open = report.provider_status.is_under_way()
                 || matches!(
@@ -384,12 +415,12 @@ pub(super) fn end(update: &mut PaymentUpdate<'_>, preparation: Preparation, why:
 }
 
 /// What the answer to a repeated charge means for the first one. A decline under the same key is what became of that
-/// key; anything else can be said before the key is looked at, or because the first charge has used up the token.
+/// key, and so is a surcharge that is refused; anything else can be said before the key is looked at, or because the first charge has used up the token.
 fn after_a_lost_answer(error: CallError) -> CallError {
     let unsure = ["card_token_used", "processing_error"];
     match error {
         CallError::Rejected(rejection)
-            if rejection.kind != RejectionKind::Declined
+            if !matches!(rejection.kind, RejectionKind::Declined | RejectionKind::Surcharge)
                 || unsure.contains(&rejection.failure.code.as_str()) =>
         {
             CallError::Unknown(in_doubt(&rejection))

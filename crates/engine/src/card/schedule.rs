@@ -218,6 +218,7 @@ mod tests {
             follow_up: None,
             tries: 20,
             waiting: None,
+            card_fee: None,
         };
         let transaction = status.map(|status| CardTransaction {
             id: TransactionId::new(at(0), [3; 10]),

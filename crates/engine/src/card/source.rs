@@ -37,6 +37,7 @@ impl Engine {
             source: Secret::new(text("source")?),
             verification: text("verification").map(Secret::new),
             buyer_email: text("buyerEmail").map(str::to_owned),
+            terms: None,
         })
     }
 }

@@ -7,8 +7,9 @@
 use tollgate_domain::{
     Flow, ServiceReference, Timestamp,
     card::{CardOrder, Preparation, Trigger},
+    card_fee::PaymentFacts,
     id::PaymentId,
-    routing::{LeftTarget, RouteAttempt, RouteOutcome, Target},
+    routing::{LeftTarget, RouteAttempt, RouteOutcome, RouteProgress, Target},
     transaction::Status,
 };
 
@@ -23,7 +24,7 @@ use super::{
 use crate::{
     engine::Engine,
     metadata_text::metadata_pairs,
-    ports::{CallError, CallLog, CardPayment, Progress, RejectionKind, StoreError},
+    ports::{CallError, CallLog, CardPayment, Clock, Progress, Reading, RejectionKind, StoreError},
     provider_account::AccountCheck,
     quote::{QuoteRequest, price},
     route::FallbackRules,
@@ -118,9 +119,16 @@ impl Engine {
                 self.prepared_again(view, payment).await.map(Some).map_err(|error| unfinished(id, error))
             }
             Step::Finish => Box::pin(self.finish_switch(view, payment, request)).await,
-            Step::MoveOn => Box::pin(self.move_on(&switching(view, &payment)?, payment, None, request)).await,
+            Step::MoveOn => {
+                Box::pin(self.move_on(&switching(view, &*self.clock, &payment)?, payment, None, request))
+                    .await
+            }
+            Step::Leave if self.must_stay(view, &payment) => Err(SwitchError::NotSwitchable(
+                "What the customer can pay on at this provider cannot be taken back before it expires; the customer can try \
+                 another card there, or prepare a new payment once this one has expired.",
+            )),
             Step::Leave => {
-                let fallback = switching(view, &payment)?;
+                let fallback = switching(view, &*self.clock, &payment)?;
                 let order = leaving(&payment);
                 // While nobody else can take it, the customer may try another card where it is.
                 let next = self.next_ready(&fallback, &order).await.ok_or(SwitchError::NotSwitchable(
@@ -134,6 +142,13 @@ impl Engine {
                 Box::pin(self.move_on(&fallback, payment, Some(next), request)).await
             }
         }
+    }
+
+    /// Whether what the customer can pay on stays payable until it ends by itself.
+    fn must_stay(&self, view: &EnvironmentView, payment: &CardPayment) -> bool {
+        let provider = self.provider_of_order(view, &payment.order);
+        let has_object = payment.progress.object.is_some();
+        has_object && provider.is_ok_and(|provider| !provider.cards.can_withdraw(payment.order.flow))
     }
 
     /// Withdraws what the payment has at the provider it leaves, and asks the next one.
@@ -179,7 +194,7 @@ impl Engine {
             expires_at: payment.order.expires_at,
             until: self.clock.now().max(last_event),
         });
-        let progress = self.untouched_with_lease();
+        let progress = self.untouched_with_lease(fallback, &next.order);
         let moved = self.reroute(payment, next.order, progress, &logs, Some(request)).await;
         let Some(payment) = moved.map_err(|_| SwitchError::Unfinished(id))? else { return Ok(None) };
         Box::pin(self.prepare_moved(fallback, next.provider, payment)).await.map(Some)
@@ -201,7 +216,7 @@ impl Engine {
         if !check.is_same(|| found.can_access_account(self, &check)).await {
             return Err(unfinished(id, unusable(&order)));
         }
-        let fallback = Fallback { is_mover: false, ..switching(view, &payment)? };
+        let fallback = Fallback { is_mover: false, ..switching(view, &*self.clock, &payment)? };
         let mut update = PaymentUpdate::of(self, payment, Some(request));
         update.lease();
         let Some(payment) = update.commit().await? else { return Ok(None) };
@@ -254,13 +269,17 @@ impl Engine {
         let order = payment.order.clone();
         let mut update = PaymentUpdate::of(self, payment.clone(), request);
         let left = match call.outcome {
-            Ok(report) if report.provider_status.is_canceled() => {
+            Ok(Reading::Report(report)) if report.provider_status.is_canceled() => {
                 return Ok(Left::Proven(Box::new(payment), call.logs));
             }
             Err(CallError::Rejected(rejection)) if rejection.kind == RejectionKind::Missing => {
                 return Ok(Left::Proven(Box::new(payment), call.logs));
             }
-            Ok(report) => {
+            Ok(Reading::CannotBeAsked(known)) => {
+                update.note_unasked(known.as_deref(), &[]);
+                Left::Unknown(unavailable_now())
+            }
+            Ok(Reading::Report(report)) => {
                 update.apply_report(&report, Trigger::Other, "switch");
                 update.stay();
                 update.schedule_next_check();
@@ -344,8 +363,14 @@ fn leaving(payment: &CardPayment) -> CardOrder {
 }
 
 /// What the next target of a switched payment is chosen by. It may cost as much as the first one.
-fn switching<'a>(view: &'a EnvironmentView, payment: &CardPayment) -> Result<Fallback<'a>, SwitchError> {
+fn switching<'a>(
+    view: &'a EnvironmentView,
+    clock: &dyn Clock,
+    payment: &CardPayment,
+) -> Result<Fallback<'a>, SwitchError> {
     let order = &payment.order;
+    let RouteProgress { payer, recurring, .. } = order.route;
+    let card_fee = PaymentFacts { payer, recurring, ..PaymentFacts::default() };
     let metadata = metadata_pairs(&order.metadata)
         .ok_or_else(|| StoreError::Broken("metadata of a payment".to_owned()))?;
     let request = QuoteRequest {
@@ -354,13 +379,14 @@ fn switching<'a>(view: &'a EnvironmentView, payment: &CardPayment) -> Result<Fal
         method: ServiceReference::Card(order.id).method(),
         flow: Some(order.flow),
         metadata,
+        card_fee,
     };
     let first = order.route.attempts.first().map(|first| first.provider.as_str());
     let first = match first.filter(|first| *first != order.provider) {
         None => order.fee.total_debit,
         Some(provider) => {
             let target = Target { provider: provider.into(), channel: order.channel };
-            price(&view.configuration, &request, &target).total_debit
+            price(&view.configuration, clock, &request, &target).fee.total_debit
         }
     };
     Ok(Fallback { view, request, rules: FallbackRules::up_to(view, first), is_mover: true })

@@ -7,9 +7,10 @@ use tokio::time::Instant;
 use tollgate_domain::{
     Flow, Timestamp,
     books::{self, PaymentRecords},
-    card::{Attempt, Discrepancy, Preparation, ProviderReport, Trigger},
+    card::{Attempt, Discrepancy, Preparation, Trigger},
+    card_fee::{CardDecision, Consent},
     event::EventKind,
-    hold::{Hold, HoldAction, HoldActionStatus},
+    hold::{Hold, HoldAction},
     id::{ChangeId, PostingId, TransactionId},
     limit,
     refund::{Refund, RefundStatus, with_refunds},
@@ -25,7 +26,7 @@ use crate::{
     failpoint::failpoint,
     ports::{
         Call, CallLog, CardPayment, CardTransaction, Changed, NewCardPosting, NewEvent, PaymentChange,
-        Progress, SettledProviderEvent, Store, StoreError, TransientError,
+        Progress, Reading, SettledProviderEvent, Store, StoreError, TransientError,
     },
     provider_account::AccountCheck,
     record::Committing,
@@ -110,6 +111,11 @@ impl<'e> PaymentUpdate<'e> {
         &self.payment
     }
 
+    /// The transaction as it was read.
+    pub(super) fn before(&self) -> Option<&TransactionState> {
+        self.before.as_ref()
+    }
+
     /// What is to change besides transaction and attempts.
     pub(super) fn progress(&mut self) -> &mut Progress {
         &mut self.payment.progress
@@ -170,7 +176,10 @@ impl<'e> PaymentUpdate<'e> {
     }
 
     /// What the transaction is from now on.
-    pub(super) fn transaction(&mut self, state: TransactionState) {
+    pub(super) fn transaction(&mut self, mut state: TransactionState) {
+        if let (None, Some(card_fee)) = (&state.charged, &self.payment.progress.card_fee) {
+            state.charged = Some(Box::new(card_fee.agreed(&self.payment.order.fee)));
+        }
         let before = self.payment.transaction.as_ref().map(|transaction| &transaction.state);
         self.lines.extend(
             timeline::moves(before, &state).into_iter().map(|(kind, detail)| (self.at, kind, detail)),
@@ -204,8 +213,8 @@ impl<'e> PaymentUpdate<'e> {
             // The customer tries again: `pending` does not follow `failed`, `processing` does. What the provider called
             // the declined charge is not the name of this one.
             Some(state) if state.status == Status::Failed => {
-                let (status, failure) = (Status::Processing, None);
-                TransactionState { status, provider_reference, failure, ..state }
+                let (status, failure, charged) = (Status::Processing, None, None);
+                TransactionState { status, provider_reference, failure, charged, ..state }
             }
             Some(_) => return,
         };
@@ -216,7 +225,8 @@ impl<'e> PaymentUpdate<'e> {
     pub(super) fn charge_failed(&mut self, failure: Failure) {
         let before = self.payment.transaction.as_ref().map(|transaction| transaction.state.clone());
         let before = before.unwrap_or_else(TransactionState::pending);
-        self.transaction(TransactionState { status: Status::Failed, failure: Some(failure), ..before });
+        let (status, failure, charged) = (Status::Failed, Some(failure), None);
+        self.transaction(TransactionState { status, failure, charged, ..before });
         self.note_declined_again();
     }
 
@@ -232,6 +242,30 @@ impl<'e> PaymentUpdate<'e> {
         self.line("status", timeline::status_line(Some(Status::Failed), &state));
         self.transaction(state);
         self.declined_again = true;
+    }
+
+    /// What was decided about the fee for a card.
+    pub(super) fn decide_card_fee(&mut self, decided: CardDecision) {
+        self.line("card_fee", timeline::card_fee(&decided));
+        if let Some(card_fee) = &mut self.payment.progress.card_fee {
+            card_fee.card = Some(decided);
+        }
+    }
+
+    /// The payer has agreed to what was decided for their card, which this attempt charges.
+    pub(super) fn consent(&mut self, attempt: u32, agreed: &CardDecision) {
+        let (at, currency) = (self.at, self.payment.order.currency);
+        let Some(card_fee) = &mut self.payment.progress.card_fee else { return };
+        let text = agreed.decision.disclosure(currency, &agreed.amounts);
+        let detail = json!({
+            "attempt": attempt,
+            "text": text,
+            "feeMinor": agreed.amounts.fee.to_string(),
+            "totalDebitMinor": agreed.amounts.total_debit.to_string(),
+        });
+        card_fee.card = Some(agreed.clone());
+        card_fee.consents.push(Consent { attempt, text, card: agreed.clone(), at });
+        self.line("consent", detail);
     }
 
     /// An attempt to add, or to put in the place of the one of the same number.
@@ -302,7 +336,7 @@ impl<'e> PaymentUpdate<'e> {
     /// pending.
     pub(super) fn hold_action(&mut self, action: &HoldAction) {
         self.line(action.kind.as_str(), timeline::hold_action(action));
-        let pending = Some(action.kind).filter(|_| action.status == HoldActionStatus::Pending);
+        let pending = Some(action.kind).filter(|_| action.status.is_open());
         for actions in [&mut self.payment.hold_actions, &mut self.hold_actions] {
             match actions.iter_mut().find(|known| known.id == action.id) {
                 Some(known) => *known = action.clone(),
@@ -368,11 +402,12 @@ impl<'e> PaymentUpdate<'e> {
     }
 
     /// Takes over what the provider was found to have, and says whether that could be read.
-    pub(super) fn note_reading(&mut self, reading: Call<ProviderReport>, check: &AccountCheck) -> bool {
+    pub(super) fn note_reading(&mut self, reading: Call<Reading>, check: &AccountCheck) -> bool {
         let Call { outcome, logs } = reading;
         let is_read = outcome.is_ok();
         match outcome {
-            Ok(report) => {
+            Ok(Reading::CannotBeAsked(known)) => self.note_unasked(known.as_deref(), &logs),
+            Ok(Reading::Report(report)) => {
                 self.apply_report(&report, Trigger::Other, "resolver");
                 if self.moves() || self.has_discrepancies() {
                     self.record_calls(&logs);

@@ -67,7 +67,12 @@ pub(super) fn checks(engine: &Engine, view: &EnvironmentView) -> Vec<Check> {
             count => Check::ok("providers", format!("all {count} providers are ready")),
         });
     }
-    checks.extend(view.configuration.warnings(&view.environment.name).into_iter().map(warned));
+    checks.extend(
+        view.configuration
+            .warnings(&view.environment.name, engine.clock().now().utc_date())
+            .into_iter()
+            .map(warned),
+    );
     checks
 }
 
@@ -80,7 +85,7 @@ fn warned(warning: ConfigWarning) -> Check {
         WarningKind::Mode => {
             Check::problem("mode", finding, "change it with `tollgate apply FILE`").about(Area::Providers, 1)
         }
-        WarningKind::Fee | WarningKind::Surcharge => {
+        WarningKind::Fee | WarningKind::CardFee => {
             Check::warning("fees", finding, advice).about(Area::Routing, 1)
         }
         WarningKind::PublishableKey => Check::warning("keys", finding, advice).about(Area::Keys, 1),

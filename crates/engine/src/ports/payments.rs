@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use tollgate_domain::{
     Currency, ProviderAccount, ServiceReference, Timestamp,
     card::{Attempt, CardOrder, DiscrepancyKind, Preparation},
+    card_fee::PaymentFee,
     fee::FeeSnapshot,
     hold::HoldAction,
     id::{
@@ -42,6 +43,8 @@ pub struct Progress {
     pub tries: u32,
     /// Why it waits, for operators.
     pub waiting: Option<String>,
+    /// What was decided about its card fee, where the configuration names the fee's kind; in a box, since few payments have it.
+    pub card_fee: Option<Box<PaymentFee>>,
 }
 
 impl Progress {
@@ -57,6 +60,7 @@ impl Progress {
             follow_up: None,
             tries: 0,
             waiting: None,
+            card_fee: None,
         }
     }
 }
@@ -105,6 +109,17 @@ impl CardPayment {
     pub fn amounts(&self) -> FeeSnapshot {
         let prepared = &self.order.fee;
         self.transaction.as_ref().map_or(*prepared, |transaction| transaction.state.amounts(prepared))
+    }
+
+    /// The amounts it was charged with, before any capture: those that were decided for the card, if it was.
+    pub fn charged(&self) -> FeeSnapshot {
+        let prepared = &self.order.fee;
+        self.transaction.as_ref().map_or(*prepared, |transaction| transaction.state.charged(prepared))
+    }
+
+    /// The order with the amounts it was charged with.
+    pub fn charged_order(&self) -> CardOrder {
+        CardOrder { fee: self.charged(), ..self.order.clone() }
     }
 
     /// Where it stands, in a word: the preparation's until somebody pays, then the transaction's.
@@ -344,10 +359,26 @@ pub struct TransactionFilter {
     pub method: Option<tollgate_domain::PaymentMethod>,
     /// Of this provider.
     pub provider: Option<String>,
+    /// Only those that are paid and were refunded in part.
+    pub is_partly_refunded: bool,
+    /// Only those with a dispute, whatever became of it.
+    pub is_disputed: bool,
     /// Recorded at this moment or later.
     pub created_from: Option<Timestamp>,
     /// Recorded before this moment.
     pub created_before: Option<Timestamp>,
+}
+
+/// Transactions of one method, currency and status, added up. The amounts are those that count.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransactionTotal {
+    pub method: tollgate_domain::PaymentMethod,
+    pub currency: Currency,
+    pub status: Status,
+    pub count: u64,
+    pub principal_minor: u128,
+    pub total_debit_minor: u128,
+    pub refunded_minor: u128,
 }
 
 /// Which payments to list; everything that is given must hold.
@@ -501,6 +532,14 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: u32,
     ) -> Result<Vec<Transaction>, StoreError>;
 
+    /// The transactions that fit, added up by method, currency and status; `None` if there are more than `most`.
+    async fn transaction_totals(
+        &self,
+        environment: EnvironmentId,
+        filter: &TransactionFilter,
+        most: u32,
+    ) -> Result<Option<Vec<TransactionTotal>>, StoreError>;
+
     /// A payment's timeline, oldest line first.
     async fn timeline(
         &self,
@@ -582,6 +621,14 @@ pub trait PaymentStore: Send + Sync + 'static {
         environment: EnvironmentId,
         reference: ServiceReference,
         account: &ProviderAccount,
+        entry: &Entry,
+    ) -> Result<bool, StoreError>;
+
+    /// Adds a line to the timeline of a payment or transfer, which stays as it is otherwise. `false` if there is none.
+    async fn add_to_timeline(
+        &self,
+        environment: EnvironmentId,
+        reference: ServiceReference,
         entry: &Entry,
     ) -> Result<bool, StoreError>;
 }

@@ -13,12 +13,14 @@ use tollgate_domain::{Timestamp, transaction::Failure};
 use super::ProviderChecks;
 
 pub use cards::{
-    Captures, Cards, Charge, Charges, Component, Confirmation, DisputeLists, DisputePage, DomainWallet,
-    Embedded, EmbeddedCards, HostedCheckout, Identified, ListedDispute, Prepared, Preparing, Refunds,
-    RegisteredDomain, Subject,
+    BrowserResults, Captures, Cards, Charge, ChargeTerms, Charges, Component, Confirmation, DisputeLists,
+    DisputePage, DomainWallet, Embedded, EmbeddedCards, HostedCheckout, Identified, ListedDispute, Prepared,
+    Preparing, Reading, Refunds, RegisteredDomain, Subject, TokenCard, TokenCards,
 };
 pub use transfers::{AchTransfers, BankAccount, InstantCapability};
-pub use webhooks::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice, Webhooks};
+pub use webhooks::{
+    InboundWebhook, SignatureError, SignedReport, SignedStep, UnreadableEvent, WebhookNotice, Webhooks,
+};
 
 /// The adapters this service speaks.
 pub trait Adapters: Send + Sync + 'static {
@@ -107,6 +109,8 @@ pub enum RejectionKind {
     /// The provider's own account lacks the money to pay out. An earlier request under the same key may have been taken
     /// all the same; looking it up tells.
     Funds,
+    /// The provider takes the card, but no surcharge on it: without one it can be charged.
+    Surcharge,
 }
 
 /// What went wrong on the way.

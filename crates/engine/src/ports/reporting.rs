@@ -5,10 +5,13 @@
 
 use async_trait::async_trait;
 use tollgate_domain::{
-    Channel, Currency, Flow, PaymentMethod, ServiceReference, Timestamp,
+    Channel, Currency, Flow, Minor, PaymentMethod, ServiceReference, Timestamp,
+    card_fee::PaymentFee,
     event::EventKind,
     fee::FeeSnapshot,
-    id::{EnvironmentId, PaymentId, RequestId, TransferId},
+    hold::Hold,
+    id::{EnvironmentId, PaymentId, RequestId, TransactionId, TransferId},
+    payment_card::PaymentCard,
 };
 
 use super::StoreError;
@@ -32,6 +35,10 @@ pub struct PaymentCustomer {
     pub email: Option<String>,
     /// The caller's own name for them.
     pub external_id: Option<String>,
+    /// Of a transfer: the bank it goes to.
+    pub bank_name: Option<String>,
+    /// Of a transfer: the end of the account's number.
+    pub last_four: Option<String>,
 }
 
 /// What happened within one hour, of one kind, at one provider, in one currency.
@@ -81,6 +88,20 @@ pub struct PastPayment {
     pub channel: Channel,
     /// For which fee.
     pub fee: FeeSnapshot,
+}
+
+/// What was charged for a card payment whose fee has a kind, and by what decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChargedPayment {
+    pub id: TransactionId,
+    pub provider: String,
+    pub currency: Currency,
+    pub hold: Option<Hold>,
+    pub card: Option<Box<PaymentCard>>,
+    pub charged: Box<FeeSnapshot>,
+    pub card_fee: Box<PaymentFee>,
+    /// What succeeded refunds have given back of the fee.
+    pub refunded_fee: Minor,
 }
 
 /// The part of the store that finds and adds up.
@@ -163,6 +184,17 @@ pub trait ReportingStore: Send + Sync + 'static {
         from: Timestamp,
         until: Timestamp,
     ) -> Result<ReturnCounts, StoreError>;
+
+    /// Card payments of an environment whose fee has a kind, that succeeded and whose transactions were recorded from `from` on and
+    /// before `until`, in the order of their transactions, behind `after` if given.
+    async fn charged_payments(
+        &self,
+        environment: EnvironmentId,
+        from: Timestamp,
+        until: Timestamp,
+        after: Option<TransactionId>,
+        limit: u32,
+    ) -> Result<Vec<ChargedPayment>, StoreError>;
 
     /// The latest payments of an environment whatever their outcome, newest first: card payments from their preparation
     /// on, and transfers; of one method if given.

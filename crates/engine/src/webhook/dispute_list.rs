@@ -141,8 +141,7 @@ impl Engine {
         listed: &ListedDispute,
     ) -> Result<bool, StoreError> {
         let (environment, provider) = (list.environment, &list.event.provider);
-        let ListedDispute { payment, report } = listed;
-        let dispute = &report.dispute;
+        let ListedDispute { payment, dispute } = listed;
         let id = self.store.payment_of_object(environment, provider, payment).await?;
         let Some(id) = id else { return Ok(false) };
         let is_same = |known: &tollgate_domain::transaction::Dispute| {
@@ -159,7 +158,7 @@ impl Engine {
             relevant: true,
             objects: vec![payment.clone()],
             payment: Some(payment.clone()),
-            dispute: Some(report.clone()),
+            dispute: Some(dispute.clone()),
             ..WebhookNotice::default()
         });
         let event = event(provider, &notice.event, LISTED_KIND, notice_text::write(&notice), now);

@@ -2,12 +2,12 @@
 
 use std::{sync::Arc, time::Duration};
 
+use data_encoding::HEXLOWER;
 use tokio::sync::OwnedSemaphorePermit;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     card::Preparation,
     id::{EnvironmentId, PaymentId},
-    transaction::DisputeReport,
 };
 use tracing::{debug, warn};
 
@@ -17,13 +17,15 @@ use crate::{
     engine::Engine,
     ports::{
         InboundWebhook, PaymentFilter, ProviderEvent, ProviderEventState, Received, SignatureError,
-        StoreError, StoredProviderEvent, UnreadableEvent, WebhookNotice,
+        SignedStep, StoreError, StoredProviderEvent, WebhookNotice, Webhooks,
     },
 };
 
 /// Longer than any provider's names, shorter than what would fill a database.
 const MAX_NAME_LENGTH: usize = 255;
 const NAMES_RULE: &str = "its ID and type must be 1 to 255 bytes without NUL";
+/// The type of an event that is signed and cannot be read.
+const UNREADABLE_KIND: &str = "unreadable";
 
 /// Why a webhook was not taken in.
 #[derive(Debug, thiserror::Error)]
@@ -34,12 +36,6 @@ pub enum WebhookError {
     /// It is not believed.
     #[error(transparent)]
     SignatureError(#[from] SignatureError),
-    /// It is signed and cannot be read.
-    #[error(transparent)]
-    Unreadable(#[from] UnreadableEvent),
-    /// Its id or type is none that can be kept.
-    #[error("{NAMES_RULE}")]
-    InvalidName,
     /// The store did not respond.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -50,9 +46,14 @@ pub enum WebhookError {
 pub(super) fn storable(mut notice: WebhookNotice) -> WebhookNotice {
     let words = notice.objects.iter_mut().chain(&mut notice.payment).chain(&mut notice.reference);
     let words = words.chain(&mut notice.names_only).chain(&mut notice.account);
-    let dispute = notice.dispute.iter_mut().flat_map(|DisputeReport { dispute, currency }| {
+    let refund = notice.signed.iter_mut().filter_map(|signed| match &mut signed.step {
+        SignedStep::Refund(refund) => Some(&mut refund.id),
+        _ => None,
+    });
+    let words = words.chain(refund);
+    let dispute = notice.dispute.iter_mut().flat_map(|dispute| {
         let words = [&mut dispute.id, &mut dispute.status].into_iter();
-        words.chain(&mut dispute.reason).chain(currency)
+        words.chain(&mut dispute.reason).chain(&mut dispute.currency)
     });
     for text in words.chain(dispute).filter(|text| text.contains('\0')) {
         *text = text.replace('\0', "\u{fffd}");
@@ -66,7 +67,7 @@ fn foreign_account(notice: &WebhookNotice, provider: &Provider) -> Option<String
     let account = notice.account.as_deref()?;
     match provider.account_id() {
         Some(configured) if configured == account => None,
-        Some(configured) => Some(format!("of the account {account}, but options.account is {configured}")),
+        Some(configured) => Some(format!("of the account {account}, but the configured one is {configured}")),
         None => Some(format!(
             "of the connected account {account}, but no options.account is configured; delete this webhook endpoint, or \
              have it listen to your own account"
@@ -103,11 +104,62 @@ impl Engine {
         let now = self.clock.now();
         let url = self.webhook_url(environment, provider_name);
         reader.verify(provider, InboundWebhook { url: &url, headers, body }, now)?;
-        let notice = storable(reader.translate(body)?);
-        let is_name = |text: &str| (1..=MAX_NAME_LENGTH).contains(&text.len()) && !text.contains('\0');
-        if !is_name(&notice.event) || !is_name(&notice.kind) {
-            return Err(WebhookError::InvalidName);
+        for (place, event) in reader.translate(body).into_iter().enumerate() {
+            let is_name = |text: &str| (1..=MAX_NAME_LENGTH).contains(&text.len()) && !text.contains('\0');
+            let why = match event {
+                Ok(notice) if is_name(&notice.event) && is_name(&notice.kind) => {
+                    self.receive_event(environment, provider, reader, storable(notice), request).await?;
+                    continue;
+                }
+                Ok(_) => format!("the event cannot be kept: {NAMES_RULE}"),
+                Err(unreadable) => unreadable.to_string(),
+            };
+            let id = self.reference_digester.digest(&[body, &place.to_be_bytes()]);
+            let id = format!("{UNREADABLE_KIND}.{}", HEXLOWER.encode(&id));
+            self.park_unreadable(environment, provider_name, id, &why, request).await?;
         }
+        Ok(())
+    }
+
+    /// Keeps what cannot be read for an operator to see. The provider is not asked to send it again, which would hold up what
+    /// comes after it.
+    async fn park_unreadable(
+        &self,
+        environment: EnvironmentId,
+        provider: &str,
+        id: String,
+        why: &str,
+        request: &str,
+    ) -> Result<(), StoreError> {
+        warn!(%environment, provider, event = id, why, "signed webhook parked");
+        let kind = UNREADABLE_KIND.to_owned();
+        let notice = WebhookNotice { event: id.clone(), kind: kind.clone(), ..WebhookNotice::default() };
+        let event = ProviderEvent {
+            provider: provider.to_owned(),
+            id,
+            kind,
+            notice: notice_text::write(&notice),
+            request: request.to_owned(),
+            received_at: self.clock.now(),
+        };
+        let state = ProviderEventState::Parked;
+        let stored =
+            StoredProviderEvent { environment, event, state, due: None, tries: 0, note: String::new() };
+        let parked = settled(&stored, state, None, &why.replace('\0', "\u{fffd}"));
+        self.store.settle_provider_event(environment, &parked).await?;
+        Ok(())
+    }
+
+    /// Stores one event, and begins to apply it.
+    async fn receive_event(
+        self: &Arc<Self>,
+        environment: EnvironmentId,
+        provider: &Provider,
+        reader: &dyn Webhooks,
+        notice: WebhookNotice,
+        request: &str,
+    ) -> Result<(), StoreError> {
+        let (now, provider_name) = (self.clock.now(), &*provider.name);
         if reader.tells_of_other_sales()
             && self.is_of_another_sale(environment, provider_name, &notice).await?
         {

@@ -50,6 +50,7 @@ fn dispute(id: &str, status: &str, amount: u64) -> Dispute {
         status: status.to_owned(),
         reason: Some("fraudulent".to_owned()),
         amount: Minor::new(amount),
+        currency: None,
         respond_by: Some(Timestamp::from_unix_millis(1_900_000_000_000)),
         withdrawn: None,
     }
@@ -162,6 +163,8 @@ async fn what_the_payment_does_not_have_is_shown_to_a_person_and_not_booked() {
     // A dispute in another currency, and one over more than was paid.
     "EUR".clone_into(&mut world.providers.records().page().dispute_currency);
     disputed(&world, dispute("dp_1", "needs_response", 500)).await;
+    let shown = world.payment(id).await.transaction.unwrap().state.dispute.unwrap();
+    assert_eq!((shown.amount.map(Minor::get), shown.currency.as_deref()), (Some(500), Some("EUR")));
     "USD".clone_into(&mut world.providers.records().page().dispute_currency);
     disputed(&world, dispute("dp_1", "lost", total + 1)).await;
     assert_eq!(posted(&world, id).await, before);
@@ -173,7 +176,8 @@ async fn what_the_payment_does_not_have_is_shown_to_a_person_and_not_booked() {
         ]
     );
     let shown = world.payment(id).await.transaction.unwrap().state.dispute.unwrap();
-    assert_eq!((shown.id.as_str(), shown.status.as_str(), shown.amount), ("dp_1", "lost", None));
+    assert_eq!((shown.id.as_str(), shown.status.as_str()), ("dp_1", "lost"));
+    assert_eq!((shown.amount.map(Minor::get), shown.currency), (Some(total + 1), None));
     world.check().await;
     // A refund in the dashboard over more than was paid: no more than that is given back.
     world.providers.records().page().refunds.push(whole_refund(total + 7));
@@ -223,7 +227,9 @@ async fn what_was_withdrawn_in_another_currency_or_above_the_payment_is_not_book
             let over = amount.max(withdrawn);
             assert_eq!(found, [(kind, format!("dispute dp_1 over {over} {currency}"))], "{case}");
             let shown = world.payment(id).await.transaction.unwrap().state.dispute.unwrap();
-            assert_eq!((shown.status.as_str(), shown.amount), (status, None), "{case}");
+            assert_eq!((shown.status.as_str(), shown.amount), (status, Minor::new(amount)), "{case}");
+            let foreign = (currency == "EUR").then_some("EUR");
+            assert_eq!(shown.currency.as_deref(), foreign, "{case}");
             assert_eq!(shown.withdrawn, Some(Minor::ZERO), "{case}");
             world.check().await;
         }
@@ -248,6 +254,24 @@ async fn what_was_withdrawn_in_another_currency_or_above_the_payment_is_not_book
     disputed(&world, taken(Some(300), 300)).await;
     assert_eq!(posted(&world, id).await[3..], [(DisputeHeld, [-300, 300, 0, 0, 0, 0, 0])]);
     assert_eq!(exceptions(&world, id).await.len(), 1);
+    world.check().await;
+}
+
+/// Each is less than was paid, and both together are more.
+#[tokio::test(start_paused = true)]
+async fn several_disputes_take_no_more_than_the_payment() {
+    use CardPostingKind::{DisputeHeld, DisputeLost, Payment};
+    let world = World::new().await;
+    let id = paid(&world).await;
+    disputed(&world, dispute("dp_1", "lost", 700)).await;
+    disputed(&world, dispute("dp_2", "needs_response", 350)).await;
+    disputed(&world, dispute("dp_3", "needs_response", 1)).await;
+    let posted = posted(&world, id).await;
+    let kinds: Vec<_> = posted.iter().map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, [Payment, DisputeLost, DisputeHeld]);
+    assert_eq!(posted[2].1, [-350, 350, 0, 0, 0, 0, 0]);
+    let found = exceptions(&world, id).await;
+    assert_eq!(found, [(DiscrepancyKind::Amount, "dispute dp_3 over 1 USD after 1050 USD".to_owned())]);
     world.check().await;
 }
 

@@ -10,12 +10,19 @@ use std::{
 
 use tokio::time::sleep;
 use tollgate_domain::{
-    ServiceReference, Timestamp, ach::AchProviderStatus, id::TransferId, transaction::Status,
+    Flow, ServiceReference, Timestamp, ach::AchProviderStatus, card::ProviderStatus, id::TransferId,
+    transaction::Status,
 };
 use tollgate_engine::{DatabaseClock, ports::Clock};
 
 use crate::{
-    support::{clock::TestClock, config::BANK, faults::Fault, provider::BankTransfer, world::World},
+    support::{
+        clock::TestClock,
+        config::{BANK, INTENTS},
+        faults::Fault,
+        provider::BankTransfer,
+        world::World,
+    },
     webhooks::event,
 };
 
@@ -239,4 +246,49 @@ async fn times_never_go_back_and_revisions_rise() {
     let listed = world.transactions().await;
     let revision = listed.iter().find(|it| it.reference == ServiceReference::Ach(id)).unwrap().revision;
     assert!(revision == transfer.revision && events.last().unwrap().revision <= revision);
+}
+
+/// The same for a card payment: its webhook is applied by a node whose clock is behind.
+#[tokio::test(start_paused = true)]
+async fn times_of_card_payments_never_go_back() {
+    let world = World::new().await;
+    let payment = world.prepared(Flow::PaymentComponent, 1_000).await;
+    world.set_clock_back(HOUR);
+    world.providers.records().page().status = ProviderStatus::Succeeded;
+    world.webhook(INTENTS, &event("evt_1", &payment.progress.object.unwrap())).await.unwrap();
+    let paid = world.payment(payment.order.id).await;
+    let transaction = paid.transaction.unwrap();
+    assert_eq!(transaction.state.status, Status::Succeeded);
+    assert!(transaction.updated_at >= payment.order.created_at && paid.revision > payment.revision);
+    let mut events = world.events().await;
+    events.retain(|event| event.reference == Some(ServiceReference::Card(payment.order.id)));
+    assert!(events.len() >= 2, "{events:?}");
+    for (earlier, later) in events.iter().zip(events.iter().skip(1)) {
+        assert!(earlier.at <= later.at && earlier.revision < later.revision, "{earlier:?} {later:?}");
+    }
+}
+
+/// A transfer that its provider refused before is not failed for good by a node that takes no decisions.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_off_fails_no_refused_transfer() {
+    let world = World::new().await;
+    world.providers.records().funds = Some(0);
+    world.faults.arm(Fault::ProviderUnsent, 2);
+    let id = world.send(KEY, 10_000).await.unwrap().transfer.order.id;
+    assert_eq!(world.faults.disarm(), Some("transfers.list"), "the refusal could not be confirmed");
+    let machine = Machine::ahead_by(&world, Duration::from_secs(90));
+    let clock = as_in_production(&world, &machine).await;
+    assert!(clock.standing().is_off());
+    let other = world.other_node(clock).await;
+    for _ in 0..5 {
+        sleep(Duration::from_mins(2)).await;
+        World::resolve_by(Arc::clone(&other)).await;
+    }
+    assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(Status::Pending));
+    machine.set_ahead(Duration::ZERO);
+    for _ in 0..5 {
+        sleep(Duration::from_mins(2)).await;
+        World::resolve_by(Arc::clone(&other)).await;
+    }
+    assert_eq!(world.status(ServiceReference::Ach(id)).await, Some(Status::Failed));
 }

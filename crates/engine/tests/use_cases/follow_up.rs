@@ -3,11 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::sleep;
-use tollgate_domain::{
-    Flow, ServiceReference,
-    card::ProviderStatus,
-    transaction::{Dispute, DisputeReport},
-};
+use tollgate_domain::{Flow, ServiceReference, card::ProviderStatus, transaction::Dispute};
 
 use tollgate_engine::ports::ListedDispute;
 
@@ -66,8 +62,15 @@ impl UseCase for Disputed {
     async fn given(world: &World) -> Self {
         let reference = paid(world).await;
         let (id, status) = ("dispute_1".to_owned(), "needs_response".to_owned());
-        world.providers.records().page().dispute =
-            Some(Dispute { id, status, reason: None, amount: None, respond_by: None, withdrawn: None });
+        world.providers.records().page().dispute = Some(Dispute {
+            id,
+            status,
+            reason: None,
+            amount: None,
+            currency: None,
+            respond_by: None,
+            withdrawn: None,
+        });
         Self(reference)
     }
 
@@ -139,10 +142,11 @@ fn listed(payment: &str, status: &str) -> ListedDispute {
         status: status.to_owned(),
         reason: None,
         amount: None,
+        currency: None,
         respond_by: None,
         withdrawn: None,
     };
-    ListedDispute { payment: payment.to_owned(), report: DisputeReport { dispute, currency: None } }
+    ListedDispute { payment: payment.to_owned(), dispute }
 }
 
 #[tokio::test(start_paused = true)]
@@ -173,7 +177,7 @@ async fn disputes_are_listed_once_a_day_and_those_of_others_leave_no_trace() {
     assert_eq!(world.store.timeline(world.environment, reference).await.unwrap().len(), timeline);
     for page in &mut world.providers.records().dispute_pages {
         for listed in page {
-            listed.report.dispute.status = "lost".to_owned();
+            listed.dispute.status = "lost".to_owned();
         }
     }
     sleep(A_DAY_LATER).await;

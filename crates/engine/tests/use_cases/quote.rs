@@ -1,7 +1,7 @@
 //! Quotes: a route and a price, computed in memory.
 
 use tollgate_domain::{Flow, PaymentMethod, routing::Unroutable};
-use tollgate_engine::quote;
+use tollgate_engine::{SystemClock, quote};
 
 use crate::support::{
     config::{self, BANK, INTENTS, REGISTER},
@@ -23,7 +23,7 @@ async fn a_quote_names_provider_and_price() {
         (card, component, 50_000, REGISTER, 50_000 + 30 + 500 + 500),
         (card, hosted, 50_049, REGISTER, 50_049 + 30 + 500 + 500),
     ] {
-        let quoted = quote(&view.configuration, &quote_request(method, flow, amount)).unwrap();
+        let quoted = quote(&view.configuration, &SystemClock, &quote_request(method, flow, amount)).unwrap();
         assert_eq!(&*quoted.route.target.provider, provider, "{amount}");
         assert_eq!(quoted.fee.total_debit.get(), total, "{amount}");
     }
@@ -36,7 +36,7 @@ async fn where_routing_is_disabled_there_is_no_quote() {
     document["routing"]["ach"]["enabled"] = false.into();
     world.configure(document).await;
     let request = quote_request(PaymentMethod::Ach, None, 10_000);
-    assert_eq!(quote(&world.view().configuration, &request), Err(Unroutable::Disabled));
+    assert_eq!(quote(&world.view().configuration, world.clock(), &request), Err(Unroutable::Disabled));
 }
 
 #[tokio::test(start_paused = true)]
@@ -45,7 +45,7 @@ async fn a_quote_asks_neither_store_nor_provider() {
     for fault in [Fault::StoreGone, Fault::ProviderUnsent] {
         world.faults.arm(fault, 1);
         let request = quote_request(PaymentMethod::Ach, None, 10_000);
-        quote(&world.view().configuration, &request).unwrap();
+        quote(&world.view().configuration, world.clock(), &request).unwrap();
         world.engine().preview_transfer(&world.view(), &request).await.unwrap();
         assert_eq!(world.faults.disarm(), None);
     }

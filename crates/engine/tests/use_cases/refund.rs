@@ -300,6 +300,7 @@ async fn refunds_beyond_a_hundred_are_made_at_the_provider_and_are_read() {
         status: "needs_response".to_owned(),
         reason: None,
         amount: Minor::new(250),
+        currency: None,
         respond_by: None,
         withdrawn: Minor::new(250),
     });

@@ -158,7 +158,8 @@ impl UseCase for Rekey {
         let (engine, by) = (world.engine(), origin());
         let putting = engine.put_config(world.environment, config::document(), None, origin());
         let key = format!("key {number}");
-        let (progress, _, _) = tokio::join!(engine.rekey(&by), putting, world.send(&key, 10));
+        let (progress, _, _) =
+            tokio::join!(Box::pin(engine.rekey(&by)), Box::pin(putting), Box::pin(world.send(&key, 10)));
         progress.ok()
     }
 

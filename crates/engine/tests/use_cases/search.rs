@@ -30,6 +30,49 @@ async fn paid(world: &World) -> PaymentId {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_customers_payments_are_theirs_alone() {
+    let world = World::new().await;
+    let id = paid(&world).await;
+    let other = PrepareRequest {
+        customer_name: Some("Grace Murray".to_owned()),
+        customer_email: Some("murray@navy.example".to_owned()),
+        ..card_request(Flow::PaymentComponent, 5_000)
+    };
+    world.engine().prepare(&world.view(), other, "req_other").await.unwrap();
+    while world.store.index_events(100).await.unwrap() > 0 {}
+    for (name, count) in [
+        ("Grace.Hopper@navy.example", 1),
+        ("grace", 0),
+        ("grace hopper", 0),
+        ("murray@navy.example", 1),
+        ("", 0),
+    ] {
+        let found = world.engine().payments_of_customer(world.environment, name, None, 10).await.unwrap();
+        assert_eq!((found.0.len(), found.1), (count, None), "{name}");
+    }
+    let (found, _) = world
+        .engine()
+        .payments_of_customer(world.environment, "grace.hopper@navy.example", None, 10)
+        .await
+        .unwrap();
+    assert_eq!(found[0].0.reference(), ServiceReference::Card(id));
+    assert_eq!(found[0].1.name.as_deref(), Some("Grace Hopper"));
+    // A full slice says where to go on, and there is nothing behind it.
+    let (slice, next) = world
+        .engine()
+        .payments_of_customer(world.environment, "grace.hopper@navy.example", None, 1)
+        .await
+        .unwrap();
+    assert_eq!(slice.len(), 1);
+    let (rest, end) = world
+        .engine()
+        .payments_of_customer(world.environment, "grace.hopper@navy.example", next, 1)
+        .await
+        .unwrap();
+    assert_eq!((rest.len(), end), (0, None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_payment_is_found_by_whatever_people_type() {
     let world = World::new().await;
     let id = paid(&world).await;
@@ -55,12 +98,26 @@ async fn a_payment_is_found_by_whatever_people_type() {
         "grace.hop",
         "hopper",
         "Grace Hop",
+        "ticket season",
+        "north hopper 2027",
+        "\"Season Ticket\" grace",
+        "season no",
+        "444.44 USD",
         &object,
         &event,
     ] {
         assert_eq!(found(&world, text).await, std::slice::from_ref(&reference), "{text}");
     }
-    for text in ["444.44 EUR", "444.45", "grace.hopp@", "no", "evt_00000000000000000000000000", "seas on"] {
+    for text in [
+        "444.44 EUR",
+        "444.45",
+        "grace.hopp@",
+        "no",
+        "evt_00000000000000000000000000",
+        "seas on",
+        "season lamp",
+        "\"ticket season\"",
+    ] {
         assert!(found(&world, text).await.is_empty(), "{text}");
     }
 }
@@ -74,6 +131,7 @@ async fn a_payment_is_found_by_its_dispute_and_a_transfer_by_the_end_of_its_acco
         status: "needs_response".to_owned(),
         reason: None,
         amount: None,
+        currency: None,
         respond_by: None,
         withdrawn: None,
     };

@@ -41,7 +41,7 @@ async fn a_payment_goes_where_its_reference_says_and_costs_what_that_provider_co
     world.configure(split([50, 50], None)).await;
     let view = world.view();
     let request = quote_request(PaymentMethod::WebCard, Some(Flow::PaymentComponent), 1_000);
-    let quoted = quote(&view.configuration, &request).unwrap();
+    let quoted = quote(&view.configuration, world.clock(), &request).unwrap();
     assert_eq!(&*quoted.route.target.provider, INTENTS, "a quote shows the heaviest, the first of several");
     assert_eq!(quoted.route.destination.shares().unwrap().iter().len(), 2);
     let mut seen = [0_u32; 2];

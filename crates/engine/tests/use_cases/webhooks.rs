@@ -214,7 +214,7 @@ async fn a_provider_that_answers_slowly_is_not_waited_for() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_not_believed_or_not_readable_is_not_stored() {
+async fn what_is_not_believed_is_not_stored_and_what_is_not_readable_is_parked() {
     let world = World::new().await;
     let engine = world.engine();
     let signed = |signature: &str| vec![("signature".to_owned(), signature.to_owned())];
@@ -232,13 +232,14 @@ async fn what_is_not_believed_or_not_readable_is_not_stored() {
     assert!(matches!(unsigned, WebhookError::SignatureError(SignatureError::Malformed)), "{unsigned:?}");
     let nobody = receive("nobody", &secret, body).await;
     assert!(matches!(nobody, WebhookError::Missing), "{nobody:?}");
-    let torn = receive(BANK, &secret, b"{").await;
-    assert!(matches!(torn, WebhookError::Unreadable(_)), "{torn:?}");
-    for name in [long, unnamed] {
-        let named = receive(BANK, &secret, name.as_bytes()).await;
-        assert!(matches!(named, WebhookError::InvalidName), "{named:?}");
-    }
     assert_eq!(engine.provider_events(world.environment, None, None, 10).await.unwrap(), []);
+    // Twice, and kept once.
+    for body in ["{", &long, &unnamed, "{"] {
+        engine.receive_webhook(world.environment, BANK, &secret, body.as_bytes(), "req").await.unwrap();
+    }
+    let parked = engine.provider_events(world.environment, None, None, 10).await.unwrap();
+    assert_eq!(parked.len(), 3);
+    assert!(parked.iter().all(|event| event.state == ProviderEventState::Parked), "{parked:?}");
     assert_eq!(world.providers.records().calls, [""; 0]);
 }
 
@@ -332,6 +333,7 @@ async fn an_event_that_only_names_its_object_finds_its_payment_at_the_provider()
             status: "needs_response".to_owned(),
             reason: None,
             amount: None,
+            currency: None,
             respond_by: None,
             withdrawn: None,
         });

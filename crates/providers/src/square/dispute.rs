@@ -1,7 +1,7 @@
 //! Disputes: read by their name, and listed by location and state, because a payment does not say that it is disputed.
 
 use form_urlencoded::Serializer;
-use tollgate_domain::transaction::DisputeReport;
+use tollgate_domain::transaction::Dispute;
 use tollgate_engine::ports::{CallError, DisputePage, ListedDispute, RejectionKind};
 
 use super::{
@@ -31,7 +31,7 @@ pub(super) async fn read(
     calls: &mut CallSession<'_>,
     api: ApiClient<'_>,
     id: &str,
-) -> Result<DisputeReport, CallError> {
+) -> Result<Dispute, CallError> {
     if !is_id(id) {
         return Err(refused(RejectionKind::Missing, Code::ProviderObjectMissing));
     }
@@ -68,5 +68,5 @@ pub(super) fn list_call(api: ApiClient<'_>, state: &str, cursor: Option<&str>) -
 fn listed(dispute: EventDispute) -> Option<ListedDispute> {
     let id = dispute.id.clone().filter(|id| is_id(id))?;
     let payment = dispute.disputed_payment.as_ref()?.payment_id.clone()?;
-    Some(ListedDispute { payment, report: webhook::told(dispute, id) })
+    Some(ListedDispute { payment, dispute: webhook::told(dispute, id) })
 }

@@ -1,7 +1,7 @@
 //! Payment links: the link leads to its order, the order to its payments. Our reference is on the order; what is paid
 //! through a link carries none.
 
-use tollgate_domain::card::{ProviderReport, ProviderStatus};
+use tollgate_domain::card::{ProviderReport, ProviderStatus, ReportSource};
 use tollgate_engine::ports::{CallError, RejectionKind};
 
 use super::{
@@ -153,6 +153,9 @@ fn unpaid(order: &Order) -> ProviderReport {
         reference: Some(reference(order)),
         refunds: Vec::new(),
         disputed: false,
+        source: ReportSource::Read,
+        card: None,
+        is_not_card: false,
     }
 }
 

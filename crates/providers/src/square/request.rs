@@ -3,7 +3,7 @@
 use form_urlencoded::Serializer;
 use serde_json::{Map, Value, json};
 use tollgate_domain::{
-    Timestamp,
+    Minor, Timestamp,
     card::CardOrder,
     hold::{CaptureMode, HoldAction},
 };
@@ -22,16 +22,20 @@ const HELD_FOR: &str = "P7D";
 /// reference.
 pub(super) fn link(order: &CardOrder, location: &str, key: &str) -> Value {
     let description = description(order);
-    let item = json!({
-        "name": description.as_deref().unwrap_or(NEUTRAL_NAME),
-        "quantity": "1",
-        "base_price_money": money(order),
-    });
+    let item = |name: &str, amount: Minor| {
+        let price = json!({ "amount": amount.get(), "currency": order.currency.code() });
+        json!({ "name": name, "quantity": "1", "base_price_money": price })
+    };
+    let name = description.as_deref().unwrap_or(NEUTRAL_NAME);
+    let items = match order.fee.line() {
+        Some((label, fee)) => vec![item(name, order.fee.principal.into()), item(label, fee)],
+        None => vec![item(name, order.fee.total_debit)],
+    };
     let mut body = Map::new();
     body.insert("idempotency_key".to_owned(), key.into());
     body.insert(
         "order".to_owned(),
-        json!({ "location_id": location, "reference_id": order.id.to_string(), "line_items": [item] }),
+        json!({ "location_id": location, "reference_id": order.id.to_string(), "line_items": items }),
     );
     // The customer pays what was prepared: no more by a tip, no less by a coupon or a reward, whatever the seller's
     // settings are.

@@ -2,11 +2,16 @@
 
 use tollgate_domain::{
     Minor, Timestamp,
-    card::{ProviderReport, ProviderStatus},
+    card::{ProviderReport, ProviderStatus, ReportSource},
+    payment_card::{CardChecks, CheckResult, PaymentCard},
     transaction::Failure,
 };
 
-use super::{rejection, types::Payment};
+use super::{
+    rejection,
+    types::{CardDetails, Payment},
+};
+use crate::payment_card;
 
 /// A payment as the domain sees it, without its refunds.
 pub(super) fn report(payment: &Payment) -> ProviderReport {
@@ -20,6 +25,61 @@ pub(super) fn report(payment: &Payment) -> ProviderReport {
         refunds: Vec::new(),
         // A payment does not say; a dispute is read by its own name.
         disputed: false,
+        source: ReportSource::Read,
+        card: payment.card_details.as_ref().and_then(|details| payment_card::known(card_of(details))),
+        is_not_card: false,
+    }
+}
+
+/// A card in words common to all providers. Who issued it, and where, this one does not say.
+fn card_of(details: &CardDetails) -> PaymentCard {
+    let checks = CardChecks {
+        address: None,
+        postal_code: details.avs_status.as_deref().and_then(check_result),
+        cvc: details.cvv_status.as_deref().and_then(check_result),
+    };
+    let Some(card) = &details.card else { return PaymentCard { checks, ..PaymentCard::default() } };
+    let (expiry_month, expiry_year) = payment_card::expiry(card.exp_month, card.exp_year);
+    PaymentCard {
+        brand: card.brand.as_deref().and_then(brand),
+        last_four: payment_card::last_four(card.last_4.as_deref()),
+        funding: funding(card.kind.as_deref(), card.prepaid_type.as_deref()).map(str::to_owned),
+        country: None,
+        expiry_month,
+        expiry_year,
+        three_d_secure: None,
+        checks,
+    }
+}
+
+fn brand(word: &str) -> Option<String> {
+    match word {
+        "AMERICAN_EXPRESS" => Some("amex".to_owned()),
+        "DISCOVER_DINERS" => Some("diners".to_owned()),
+        "CHINA_UNIONPAY" => Some("unionpay".to_owned()),
+        "EFTPOS" => Some("eftpos_au".to_owned()),
+        "OTHER_BRAND" => None,
+        other => payment_card::word(Some(other)),
+    }
+}
+
+/// Prepaid cards are of either type; a card that is neither prepaid nor not may be.
+fn funding(kind: Option<&str>, prepaid: Option<&str>) -> Option<&'static str> {
+    match (kind, prepaid) {
+        (_, Some("PREPAID")) => Some("prepaid"),
+        (Some("DEBIT"), _) => Some("debit"),
+        (Some("CREDIT"), Some("NOT_PREPAID")) => Some("credit"),
+        _ => None,
+    }
+}
+
+/// The provider asks the card's bank for the postal code; a street it mostly does not know.
+fn check_result(word: &str) -> Option<CheckResult> {
+    match word {
+        "AVS_ACCEPTED" | "CVV_ACCEPTED" => Some(CheckResult::Pass),
+        "AVS_REJECTED" | "CVV_REJECTED" => Some(CheckResult::Fail),
+        "AVS_NOT_CHECKED" | "CVV_NOT_CHECKED" => Some(CheckResult::Unchecked),
+        _ => None,
     }
 }
 
@@ -68,6 +128,9 @@ pub(super) fn order_report(total: Option<Minor>, payments: &[Payment]) -> Option
         reference: first.reference.clone(),
         refunds: Vec::new(),
         disputed: false,
+        source: ReportSource::Read,
+        card: first.card.clone(),
+        is_not_card: first.is_not_card,
     })
 }
 

@@ -37,6 +37,21 @@ pub(super) struct Payment {
 pub(super) struct CardDetails {
     #[serde(default)]
     pub(super) errors: Vec<Error>,
+    pub(super) card: Option<Card>,
+    pub(super) avs_status: Option<String>,
+    pub(super) cvv_status: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Card {
+    #[serde(rename = "card_brand")]
+    pub(super) brand: Option<String>,
+    pub(super) last_4: Option<String>,
+    #[serde(rename = "card_type")]
+    pub(super) kind: Option<String>,
+    pub(super) prepaid_type: Option<String>,
+    pub(super) exp_month: Option<i64>,
+    pub(super) exp_year: Option<i64>,
 }
 
 #[derive(Deserialize)]

@@ -2,10 +2,7 @@
 
 use data_encoding::BASE64;
 use serde::de::DeserializeOwned;
-use tollgate_domain::{
-    Minor, Timestamp,
-    transaction::{Dispute, DisputeReport},
-};
+use tollgate_domain::{Minor, Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::{DisputeObject, Event, EventData, EventDispute, PaymentObject, RefundObject};
@@ -64,19 +61,17 @@ fn dispute(notice: WebhookNotice, data: Option<EventData>) -> Result<WebhookNoti
 }
 
 /// A dispute as the domain sees it.
-pub(super) fn told(dispute: EventDispute, id: String) -> DisputeReport {
+pub(super) fn told(dispute: EventDispute, id: String) -> Dispute {
     let (amount, currency) = dispute.amount_money.map(|money| (money.amount, money.currency)).unzip();
     let status = dispute.state.unwrap_or_default();
-    DisputeReport {
-        dispute: Dispute {
-            id,
-            withdrawn: if is_withdrawn(&status) { amount } else { Some(Minor::ZERO) },
-            status,
-            reason: dispute.reason,
-            amount,
-            respond_by: dispute.due_at.and_then(|due| moment(&due)),
-        },
+    Dispute {
+        id,
+        withdrawn: if is_withdrawn(&status) { amount } else { Some(Minor::ZERO) },
+        status,
+        reason: dispute.reason,
+        amount,
         currency: currency.map(|currency| currency.to_ascii_uppercase()),
+        respond_by: dispute.due_at.and_then(|due| moment(&due)),
     }
 }
 

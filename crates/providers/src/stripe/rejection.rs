@@ -6,7 +6,7 @@ use tollgate_engine::ports::RejectionKind;
 
 use super::types::Error;
 use crate::{
-    failure::{Code, declined, invalid, lacks_permission, refused, unknown},
+    failure::{Code, declined, invalid, lacks_permission, refused, refused_because, unknown},
     retry::AttemptResult,
     text::word,
 };
@@ -33,6 +33,8 @@ const CONFIGURATION_CODES: [&str; 7] = [
     "testmode_charges_only",
 ];
 
+const SURCHARGE_PARAMETER: &str = "amount_details[surcharge]";
+
 /// What a refusal means that is neither "busy" nor a failure of the provider's.
 pub(super) fn result<T>(status: StatusCode, error: &Error) -> AttemptResult<T> {
     let code = error.code.as_deref().unwrap_or_default();
@@ -57,12 +59,20 @@ pub(super) fn result<T>(status: StatusCode, error: &Error) -> AttemptResult<T> {
         _ if kind == "idempotency_error" => {
             invalid(Code::ProviderRefused, Some("the idempotency key was used for a different request"))
         }
+        _ if is_about_surcharge(error) && status.is_client_error() => {
+            refused_because(RejectionKind::Surcharge, Code::ProviderRefused, said)
+        }
         _ if matches!(code, "amount_too_small" | "amount_too_large") => invalid(Code::AmountLimit, said),
         _ if status.is_client_error() => invalid(Code::ProviderRefused, said),
         // A redirect, which is not followed: no such provider sends one.
         _ => unknown(format!("the provider answered {}", status.as_u16())),
     };
     AttemptResult::fail(rejection, told)
+}
+
+/// Whether a preview, which checks surcharges, has refused this one; the card itself was not tried.
+fn is_about_surcharge(error: &Error) -> bool {
+    error.param.as_deref().is_some_and(|param| param.starts_with(SURCHARGE_PARAMETER))
 }
 
 /// The permission of a restricted key that a refusal says would have sufficed.
@@ -147,6 +157,21 @@ mod tests {
             code: Some(code.to_owned()).filter(|code| !code.is_empty()),
             decline_code: decline_code.map(str::to_owned),
             message: Some("Their words.".to_owned()),
+            param: None,
+        }
+    }
+
+    #[test]
+    fn a_surcharge_that_is_refused_says_nothing_against_the_card() {
+        for (param, kind) in [
+            ("amount_details[surcharge][amount]", RejectionKind::Surcharge),
+            ("amount_details[surcharge]", RejectionKind::Surcharge),
+            ("amount_to_confirm", RejectionKind::Invalid),
+        ] {
+            let about = Error { param: Some(param.to_owned()), ..error("invalid_request_error", "", None) };
+            let result = result::<()>(StatusCode::BAD_REQUEST, &about);
+            let Err(CallError::Rejected(rejection)) = result.outcome else { panic!("{param}") };
+            assert_eq!(rejection.kind, kind, "{param}");
         }
     }
 

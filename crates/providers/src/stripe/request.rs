@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tollgate_configuration::ProviderOptions;
 use tollgate_domain::{Currency, card::CardOrder, hold::CaptureMode, money::Minor};
-use tollgate_engine::ports::{CallError, OrderFault};
+use tollgate_engine::ports::{CallError, ChargeTerms, OrderFault};
 
 use super::form::Form;
 use crate::{failure::not_offered, metadata::forwarded, text::fit};
@@ -162,18 +162,30 @@ pub(super) fn session(
     };
     let name = order.description.as_deref().map(|text| fit(text, NAME_BYTES_MAX));
     let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| NEUTRAL_NAME.to_owned());
-    let item = [
-        ("price_data][currency", currency(order)),
-        ("price_data][unit_amount", order.fee.total_debit.to_string()),
-        ("price_data][product_data][name", name),
-        ("quantity", "1".to_owned()),
-    ];
-    let form = with_methods(Form::new().with("mode", "payment"), version, methods_of(order, options))
+    let item = |name: String, amount: Minor| {
+        [
+            ("price_data][currency", currency(order)),
+            ("price_data][unit_amount", amount.to_string()),
+            ("price_data][product_data][name", name),
+            ("quantity", "1".to_owned()),
+        ]
+    };
+    // A fee that has a name is itemized, unless the wire would not take its amount.
+    let step = amount_step(order.currency);
+    let fee = order.fee.line().filter(|(_, fee)| fee.get().is_multiple_of(step));
+    let items = match fee {
+        Some((label, fee)) => vec![item(name, order.fee.principal.into()), item(label.to_owned(), fee)],
+        None => vec![item(name, order.fee.total_debit)],
+    };
+    let mut form = with_methods(Form::new().with("mode", "payment"), version, methods_of(order, options))
         .with("success_url", success_url)
         .with_some("cancel_url", order.cancel_url.as_deref())
         .with("client_reference_id", &order.id.to_string())
-        .with_some("customer_email", order.customer_email.as_deref())
-        .with_all("line_items[0]", &item)
+        .with_some("customer_email", order.customer_email.as_deref());
+    for (place, item) in items.iter().enumerate() {
+        form = form.with_all(&format!("line_items[{place}]"), item);
+    }
+    let form = form
         .with_all("metadata", &metadata(order, options))
         .with_some("payment_intent_data[capture_method]", capture_method(order))
         .with_some("payment_intent_data[description]", order.description.as_deref())
@@ -186,6 +198,18 @@ pub(super) fn session(
         .with_all("payment_intent_data[metadata]", &metadata(order, options))
         .with("expires_at", &session_end(order).to_string());
     Ok(form)
+}
+
+/// Confirming an intent with a token's card, over a total that was decided for it. Where the wire takes a surcharge as such, it
+/// refuses one that its own rules do not allow.
+pub(super) fn confirmation(token: &str, terms: &ChargeTerms, takes_surcharges: bool) -> Form {
+    let form =
+        intent_query().with("confirmation_token", token).with("amount_to_confirm", &terms.total.to_string());
+    if !takes_surcharges || terms.surcharge == Minor::ZERO {
+        return form;
+    }
+    form.with("amount_details[surcharge][amount]", &terms.surcharge.to_string())
+        .with("amount_details[surcharge][enforce_validation]", "enabled")
 }
 
 /// Left out where the wire captures by itself.

@@ -2,14 +2,16 @@
 
 use tollgate_domain::{
     Timestamp,
-    card::{ProviderReport, ProviderStatus},
+    card::{ProviderReport, ProviderStatus, ReportSource},
+    payment_card::{CardChecks, CheckResult, PaymentCard},
     transaction::Failure,
 };
 
 use super::{
     rejection,
-    types::{Charge, Intent, Metadata, NextAction, Session},
+    types::{CardDetails, Charge, Intent, Metadata, NextAction, Session},
 };
+use crate::payment_card;
 
 /// The customer holds something to pay by, a voucher or the like, and has days to do it. What is not paid in time comes back
 /// as failed.
@@ -43,12 +45,45 @@ pub(super) fn intent_report(intent: &Intent) -> ProviderReport {
         reference: reference(intent.metadata.as_ref()),
         refunds: Vec::new(),
         disputed: intent.latest_charge.as_ref().is_some_and(|charge| charge.disputed),
+        source: ReportSource::Read,
+        card: charged_card(intent).and_then(|card| payment_card::known(card_of(card))),
+        is_not_card: intent
+            .latest_charge
+            .as_ref()
+            .and_then(|charge| charge.payment_method_details.as_ref())
+            .is_some_and(|details| details.card.is_none()),
+    }
+}
+
+/// The card that was charged or tried last, if it is one.
+fn charged_card(intent: &Intent) -> Option<&CardDetails> {
+    intent.latest_charge.as_ref()?.payment_method_details.as_ref()?.card.as_ref()
+}
+
+/// A card in words common to all providers; most of them are this provider's.
+pub(super) fn card_of(card: &CardDetails) -> PaymentCard {
+    let check = |result: &Option<String>| result.as_deref().and_then(CheckResult::parse);
+    let checks = card.checks.as_ref();
+    let (expiry_month, expiry_year) = payment_card::expiry(card.exp_month, card.exp_year);
+    let proof = card.three_d_secure.as_ref().and_then(|tried| tried.result.as_deref());
+    PaymentCard {
+        brand: payment_card::word(card.brand.as_deref()),
+        last_four: payment_card::last_four(card.last4.as_deref()),
+        funding: payment_card::word(card.funding.as_deref()),
+        country: payment_card::country(card.country.as_deref()),
+        expiry_month,
+        expiry_year,
+        three_d_secure: payment_card::word(proof),
+        checks: CardChecks {
+            address: checks.and_then(|checks| check(&checks.address)),
+            postal_code: checks.and_then(|checks| check(&checks.postal_code)),
+            cvc: checks.and_then(|checks| check(&checks.cvc)),
+        },
     }
 }
 
 fn capture_before(intent: &Intent) -> Option<Timestamp> {
-    let details = intent.latest_charge.as_ref()?.payment_method_details.as_ref()?;
-    let seconds = details.card.as_ref()?.capture_before?;
+    let seconds = charged_card(intent)?.capture_before?;
     Some(Timestamp::from_unix_millis(seconds.saturating_mul(1_000)))
 }
 
@@ -77,6 +112,9 @@ pub(super) fn session_report(session: &Session) -> ProviderReport {
             reference: own_reference,
             refunds: Vec::new(),
             disputed: false,
+            source: ReportSource::Read,
+            card: None,
+            is_not_card: false,
         },
     }
 }

@@ -76,10 +76,63 @@ pub(super) struct MethodDetails {
     pub(super) card: Option<CardDetails>,
 }
 
+/// A card as it was charged, or as it is about to be.
 #[derive(Deserialize)]
 pub(super) struct CardDetails {
     /// In seconds since the epoch.
     pub(super) capture_before: Option<i64>,
+    pub(super) brand: Option<String>,
+    pub(super) last4: Option<String>,
+    pub(super) funding: Option<String>,
+    pub(super) country: Option<String>,
+    pub(super) exp_month: Option<i64>,
+    pub(super) exp_year: Option<i64>,
+    pub(super) checks: Option<CardChecks>,
+    pub(super) three_d_secure: Option<ThreeDSecure>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct CardChecks {
+    #[serde(rename = "address_line1_check")]
+    pub(super) address: Option<String>,
+    #[serde(rename = "address_postal_code_check")]
+    pub(super) postal_code: Option<String>,
+    #[serde(rename = "cvc_check")]
+    pub(super) cvc: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ThreeDSecure {
+    pub(super) result: Option<String>,
+}
+
+/// What a browser has collected. Whoever has it can pay once.
+#[derive(Deserialize)]
+pub(super) struct ConfirmationToken {
+    /// In seconds since the epoch.
+    pub(super) expires_at: Option<i64>,
+    pub(super) payment_intent: Option<String>,
+    pub(super) setup_intent: Option<String>,
+    pub(super) payment_method_preview: Option<MethodPreview>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct MethodPreview {
+    #[serde(rename = "type")]
+    pub(super) kind: String,
+    pub(super) card: Option<CardDetails>,
+    pub(super) billing_details: Option<BillingDetails>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct BillingDetails {
+    pub(super) address: Option<Address>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Address {
+    pub(super) country: Option<String>,
+    pub(super) state: Option<String>,
 }
 
 /// Refunds, the newest first.
@@ -208,6 +261,8 @@ pub(super) struct Error {
     pub(super) code: Option<String>,
     pub(super) decline_code: Option<String>,
     pub(super) message: Option<String>,
+    /// The parameter that it is about.
+    pub(super) param: Option<String>,
 }
 
 /// The body of a refusal.

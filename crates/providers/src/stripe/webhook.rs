@@ -1,9 +1,6 @@
 //! The provider's webhooks: `Stripe-Signature` over time and body, and events that carry their object or only name it.
 
-use tollgate_domain::{
-    Timestamp,
-    transaction::{Dispute, DisputeReport},
-};
+use tollgate_domain::{Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{InboundWebhook, SignatureError, UnreadableEvent, WebhookNotice};
 
 use super::types::{Event, EventObject, Named};
@@ -145,16 +142,14 @@ pub(super) fn about(notice: WebhookNotice, kind: Kind, object: EventObject) -> W
             WebhookNotice { objects, payment: intent, reference, ..notice }
         }
         Kind::Dispute => {
-            let dispute = Some(DisputeReport {
-                dispute: Dispute {
-                    withdrawn,
-                    id: object.id,
-                    status: object.status.unwrap_or_default(),
-                    reason: object.reason,
-                    amount: object.amount,
-                    respond_by: object.evidence_details.and_then(|details| details.respond_by()),
-                },
+            let dispute = Some(Dispute {
+                withdrawn,
+                id: object.id,
+                status: object.status.unwrap_or_default(),
+                reason: object.reason,
+                amount: object.amount,
                 currency: object.currency.map(|currency| currency.to_ascii_uppercase()),
+                respond_by: object.evidence_details.and_then(|details| details.respond_by()),
             });
             let objects = names(intent.clone(), charge);
             WebhookNotice { objects, payment: intent, reference, dispute, ..notice }

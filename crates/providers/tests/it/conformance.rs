@@ -9,12 +9,13 @@ mod statuses;
 mod webhooks;
 
 use bench::{Bench, Make};
-use descriptions::{INCREASE, MODERN_TREASURY, SQUARE, STRIPE};
+use descriptions::{ADYEN, INCREASE, MODERN_TREASURY, SQUARE, STRIPE};
 use tollgate_domain::Channel;
 use tollgate_engine::ports::{Adapters as _, Embedded};
 
 use crate::support::{providers, quick};
 
+pub(crate) use descriptions::{ADYEN_HMAC_KEY, adyen_entry};
 pub(crate) use faults::{CASES, Told, told};
 pub(crate) use inbox::Inbox;
 pub(crate) use redaction::{Everything, tells_nothing};
@@ -81,6 +82,7 @@ macro_rules! conformance {
 conformance! {
     stripe: STRIPE
     square: SQUARE
+    adyen: ADYEN
     increase: INCREASE
     modern_treasury: MODERN_TREASURY
 }

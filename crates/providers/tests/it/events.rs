@@ -2,12 +2,10 @@
 
 use serde_json::{Value, json};
 use tollgate_configuration::Adapter;
-use tollgate_domain::{
-    Timestamp,
-    transaction::{Dispute, DisputeReport},
-};
+use tollgate_domain::{Timestamp, transaction::Dispute};
 use tollgate_engine::ports::{Adapters as _, WebhookNotice};
 
+use crate::offered::OneEvent as _;
 use crate::signatures::{SQUARE_VECTOR, STRIPE_VECTOR};
 use crate::support::{minor, providers};
 
@@ -42,7 +40,7 @@ fn names(names: &[&str]) -> Vec<String> {
 fn every_stripe_event() {
     let providers = providers();
     let translate =
-        |body: &[u8]| providers.capabilities(Adapter::Stripe).webhooks.unwrap().translate(body).unwrap();
+        |body: &[u8]| providers.capabilities(Adapter::Stripe).webhooks.unwrap().translate_one(body).unwrap();
     let metadata = json!({ "tollgate_reference": "pay_1", "other": "x" });
 
     let intent = json!({ "id": "pi_1", "object": "payment_intent", "amount": 2000, "currency": "usd",
@@ -115,15 +113,15 @@ fn every_stripe_event() {
         "charge.dispute.funds_withdrawn",
         "charge.dispute.funds_reinstated",
     ] {
-        let dispute_told = Dispute {
+        let told = Dispute {
             id: "dp_1".to_owned(),
             status: "lost".to_owned(),
             reason: Some("fraudulent".to_owned()),
             amount: Some(minor(7)),
+            currency: Some("USD".to_owned()),
             respond_by: Some(Timestamp::from_unix_millis(1_790_000_000_000)),
             withdrawn: Some(minor(7)),
         };
-        let told = DisputeReport { dispute: dispute_told, currency: Some("USD".to_owned()) };
         let expected = WebhookNotice {
             objects: names(&["pi_1", "ch_1"]),
             payment: Some("pi_1".to_owned()),
@@ -169,17 +167,17 @@ fn every_thin_stripe_event() {
             names_only: Some(id.to_owned()),
             ..notice("evt_test_1", &kind_of_event)
         };
-        assert_eq!(reader.translate(thin(&kind_of_event, related(id, kind)).as_bytes()), Ok(expected));
+        assert_eq!(reader.translate_one(thin(&kind_of_event, related(id, kind)).as_bytes()), Ok(expected));
     }
     // An event about nothing of ours, and one that is about nothing at all.
     let other = thin("v1.billing.meter.error_report_triggered", related("mtr_1", "billing.meter"));
-    assert!(!reader.translate(other.as_bytes()).unwrap().relevant);
+    assert!(!reader.translate_one(other.as_bytes()).unwrap().relevant);
     let ping = "v2.core.event_destination.ping";
     for related in [related("ed_1", "event_destination"), Value::Null] {
-        let told = reader.translate(thin(ping, related).as_bytes()).unwrap();
+        let told = reader.translate_one(thin(ping, related).as_bytes()).unwrap();
         assert_eq!(told, WebhookNotice { relevant: false, is_ping: true, ..notice("evt_test_1", ping) });
     }
-    assert!(reader.translate(thin("v1.payment_intent.succeeded", Value::Null).as_bytes()).is_err());
+    assert!(reader.translate_one(thin("v1.payment_intent.succeeded", Value::Null).as_bytes()).is_err());
 }
 
 #[test]
@@ -208,7 +206,7 @@ fn a_stripe_event_names_the_connected_account_it_happened_in() {
         let mut body = body;
         body["id"] = json!("evt_1");
         assert_eq!(
-            reader.translate(body.to_string().as_bytes()).unwrap().account.as_deref(),
+            reader.translate_one(body.to_string().as_bytes()).unwrap().account.as_deref(),
             expected,
             "{body}"
         );
@@ -219,7 +217,7 @@ fn a_stripe_event_names_the_connected_account_it_happened_in() {
 fn every_square_event() {
     let providers = providers();
     let translate =
-        |body: &[u8]| providers.capabilities(Adapter::Square).webhooks.unwrap().translate(body).unwrap();
+        |body: &[u8]| providers.capabilities(Adapter::Square).webhooks.unwrap().translate_one(body).unwrap();
     let payment = json!({ "id": "p1", "order_id": "o1", "reference_id": "pay_1", "status": "COMPLETED",
         "amount_money": { "amount": 2000, "currency": "USD" } });
     for kind in ["payment.created", "payment.updated"] {
@@ -250,15 +248,15 @@ fn every_square_event() {
         let dispute = json!({ "id": id, "state": "EVIDENCE_REQUIRED", "reason": "NO_KNOWLEDGE",
             "amount_money": { "amount": 7, "currency": "USD" }, "disputed_payment": { "payment_id": "p1" },
             "due_at": "2026-11-29T23:59:59.999Z" });
-        let dispute_told = Dispute {
+        let told = Dispute {
             id: id.unwrap_or("data_id").to_owned(),
             status: "EVIDENCE_REQUIRED".to_owned(),
             reason: Some("NO_KNOWLEDGE".to_owned()),
             amount: Some(minor(7)),
+            currency: Some("USD".to_owned()),
             respond_by: Some(Timestamp::from_unix_millis(1_795_996_799_999)),
             withdrawn: Some(minor(7)),
         };
-        let told = DisputeReport { dispute: dispute_told, currency: Some("USD".to_owned()) };
         let expected = WebhookNotice {
             objects: names(&["p1"]),
             payment: Some("p1".to_owned()),
@@ -293,7 +291,10 @@ fn what_cannot_be_read_is_unreadable() {
         [b"[".repeat(10_000), b"]".repeat(10_000)].concat(),
     ] {
         for adapter in [Adapter::Stripe, Adapter::Square] {
-            assert!(providers.capabilities(adapter).webhooks.unwrap().translate(&body).is_err(), "{body:?}");
+            assert!(
+                providers.capabilities(adapter).webhooks.unwrap().translate_one(&body).is_err(),
+                "{body:?}"
+            );
         }
     }
     let square = providers.capabilities(Adapter::Square).webhooks.unwrap();
@@ -302,6 +303,6 @@ fn what_cannot_be_read_is_unreadable() {
         square_event("payment.updated", "refund", &json!({ "id": "x" })),
         json!({ "type": "payment.updated", "event_id": "e" }).to_string().into_bytes(),
     ] {
-        assert!(square.translate(&body).is_err());
+        assert!(square.translate_one(&body).is_err());
     }
 }

@@ -42,7 +42,7 @@ fn end_of(status: &ProviderStatus) -> Option<Timestamp> {
 async fn what_is_held_is_captured_in_part_once_and_the_rest_is_no_refund() {
     let world = start().await;
     for (cards, provider, order, payment, _) in held(&world).await {
-        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         let days = (end_of(&seen.provider_status).unwrap().unix_millis() - order.created_at.unix_millis())
             .div_euclid(86_400_000);
         assert!((6..=7).contains(&days), "{seen:?}");
@@ -58,10 +58,10 @@ async fn what_is_held_is_captured_in_part_once_and_the_rest_is_no_refund() {
             let seen = cards.act_on_hold(provider, &order, &payment, &late).await.outcome.unwrap();
             assert_eq!((seen.provider_status, seen.amount), (ProviderStatus::Succeeded, Some(minor(1_030))));
         }
-        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         assert_eq!(given_back(&seen), 0, "{:?}", seen.refunds);
         cards.refund(provider, &order, &payment, &refund(1, 1_030, 0)).await.outcome.unwrap();
-        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         assert_eq!(given_back(&seen), 1_030);
         let more = cards.refund(provider, &order, &payment, &refund(2, 1, 0)).await.outcome;
         assert!(matches!(more, Err(CallError::Rejected(_))), "{more:?}");
@@ -77,7 +77,7 @@ async fn a_refund_in_the_dashboard_is_seen_whatever_was_released_before() {
     cards.act_on_hold(provider, &order, &payment, &part).await.outcome.unwrap();
     world.control("POST", "stripe/balances/available/drain", json!({})).await;
     world.control("POST", &format!("{place}/{payment}/refund"), json!({ "amount": 1_030 })).await;
-    let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+    let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
     assert_eq!(seen.refunds.iter().map(|refund| refund.total.get()).collect::<Vec<_>>(), [1_030]);
 }
 
@@ -122,7 +122,7 @@ async fn what_is_voided_is_released_and_is_no_refund() {
             let seen = cards.act_on_hold(provider, &order, &payment, action).await.outcome.unwrap();
             assert_eq!(seen.provider_status, ProviderStatus::Canceled);
         }
-        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         assert_eq!((seen.provider_status, seen.refunds.len()), (ProviderStatus::Canceled, 0));
     }
 }
@@ -141,7 +141,7 @@ async fn an_authorization_that_lapses_says_so_and_the_dashboard_is_seen() {
             let late = hold_action(Capture, None);
             let seen = cards.act_on_hold(provider, &order, &payment, &late).await.outcome.unwrap();
             assert_eq!((&seen.provider_status, seen.amount), (&expected, Some(minor(amount))), "{place}");
-            let read = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+            let read = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
             assert_eq!((&read.provider_status, read.refunds.len()), (&expected, 0), "{place}");
         }
     }
@@ -205,13 +205,13 @@ async fn a_preparation_that_was_authorized_is_not_taken_back() {
     let page = cards.prepare(&world.stripe, &hosted).await.outcome.unwrap();
     world.pay_page(page.checkout_url.as_ref().unwrap(), "4242424242424242").await;
     for (order, object) in [(component, intent.object), (hosted, page.object)] {
-        let seen = cards.withdraw(&world.stripe, &order, &object).await.outcome.unwrap();
+        let seen = cards.withdraw_report(&world.stripe, &order, &object).await.outcome.unwrap();
         assert!(end_of(&seen.provider_status).is_some(), "{seen:?}");
         let payment = seen.payment.unwrap();
         let void = hold_action(Void, None);
         let voided = cards.act_on_hold(&world.stripe, &order, &payment, &void).await.outcome.unwrap();
         assert_eq!(voided.provider_status, ProviderStatus::Canceled);
-        let seen = cards.read(&world.stripe, &order, Subject::Object(&object)).await.outcome.unwrap();
+        let seen = cards.read_report(&world.stripe, &order, Subject::Object(&object)).await.outcome.unwrap();
         assert_eq!(seen.provider_status, ProviderStatus::Canceled);
     }
 }

@@ -254,7 +254,7 @@ async fn the_providers_word_on_trying_again_is_obeyed() {
         call.outcome.unwrap();
         let took = began.elapsed();
         assert!(
-            (millis.start..millis.end + 2_000).contains(&u64::try_from(took.as_millis()).unwrap()),
+            (millis.start..millis.end + 6_000).contains(&u64::try_from(took.as_millis()).unwrap()),
             "{took:?}"
         );
     }

@@ -5,6 +5,7 @@ use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::Timestamp;
 use tollgate_engine::ports::{Adapters as _, InboundWebhook, SignatureError, WebhookNotice};
 
+use crate::offered::OneEvent as _;
 use crate::support::{provider, providers};
 
 /// Signed and accepted by the official library.
@@ -119,7 +120,7 @@ fn every_event() {
     let event = |category: &str, object: Value| {
         let body = json!({ "id": "event_1", "category": category, "associated_object_id": object,
             "associated_object_type": "x", "created_at": "2026-01-01T00:00:00Z", "type": "event" });
-        reader.translate(body.to_string().as_bytes())
+        reader.translate_one(body.to_string().as_bytes())
     };
     for (category, object) in [
         ("ach_transfer.created", "ach_transfer_1"),
@@ -160,6 +161,6 @@ fn every_event() {
     for body in
         ["", "{}", "[]", "null", r#"{"id":"event_1"}"#, r#"{"id":1,"category":"ach_transfer.updated"}"#]
     {
-        assert!(reader.translate(body.as_bytes()).is_err(), "{body}");
+        assert!(reader.translate_one(body.as_bytes()).is_err(), "{body}");
     }
 }

@@ -14,11 +14,12 @@ use std::process::Command;
 use serde_json::Value;
 use tollgate_configuration::Adapter;
 use tollgate_domain::Flow;
-use tollgate_domain::card::{ProviderReport, ProviderStatus};
+use tollgate_domain::card::{ProviderReport, ProviderStatus, ReportSource};
 use tollgate_engine::ports::{Adapters as _, Subject};
 use tollgate_providers::{ProviderSettings, Providers};
 
 use crate::child::{Running, installed, run};
+use crate::offered::Offered as _;
 use crate::support::{failed_code, given_back, minor, order, send, stripe_at};
 
 const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/localstripe");
@@ -59,8 +60,10 @@ async fn what_somebody_elses_fake_says_is_understood() {
         Providers::new(ProviderSettings { allow_other_hosts: true, ..ProviderSettings::default() }).unwrap();
     let cards = providers.capabilities(Adapter::Stripe).cards.unwrap();
     let look = async |id: &str| {
-        let call = cards.read(&provider, &order, Subject::Payment(id)).await;
-        call.outcome.unwrap_or_else(|error| panic!("{error:?} {}", fake.said()))
+        let call = cards.read_report(&provider, &order, Subject::Payment(id)).await;
+        let report = call.outcome.unwrap_or_else(|error| panic!("{error:?} {}", fake.said()));
+        // It describes cards in part only.
+        ProviderReport { card: None, ..report }
     };
     let card = async |number: &str| {
         let form =
@@ -81,6 +84,9 @@ async fn what_somebody_elses_fake_says_is_understood() {
         reference: Some(order.id.to_string()),
         refunds: Vec::new(),
         disputed: false,
+        source: ReportSource::Read,
+        card: None,
+        is_not_card: false,
     };
     assert_eq!(look(&paid).await, untouched);
     let good = card("4242424242424242").await;

@@ -3,11 +3,14 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
+mod adyen;
+mod adyen_validation;
 mod check_validation;
 mod child;
 mod conformance;
 mod deliveries;
 mod events;
+mod fee_lines;
 mod fuzz;
 mod holds;
 mod increase;

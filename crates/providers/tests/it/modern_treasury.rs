@@ -20,6 +20,7 @@ use crate::increase_support::{
 use crate::modern_treasury_support::{
     ACCOUNT_ID, API_KEY, WEBHOOK_KEY, drive, entry, provider_at, start, status,
 };
+use crate::offered::OneEvent as _;
 use crate::support::{asked, now, provider, providers, quick, refused, send};
 
 const A_DAY_AND_AN_HOUR: i64 = 25 * 60 * 60;
@@ -408,7 +409,7 @@ async fn a_completed_order_can_be_taken_back() {
     let reader = world.providers.capabilities(Adapter::ModernTreasury).webhooks.unwrap();
     for (event, expected) in [("unreconciled", Some("unreconciled")), ("completed", None)] {
         let body = json!({ "event": event, "data": data }).to_string();
-        let notice = reader.translate(body.as_bytes()).unwrap();
+        let notice = reader.translate_one(body.as_bytes()).unwrap();
         assert_eq!((notice.relevant, notice.taken_back.as_deref()), (true, expected));
     }
 }
@@ -494,16 +495,16 @@ fn events_name_the_order_and_those_of_others_are_left_alone() {
         ("created", json!({ "id": "tr", "object": "transaction" }), "transaction.created", None),
     ] {
         let body = json!({ "event": event, "data": data }).to_string();
-        let notice = reader.translate(body.as_bytes()).unwrap();
+        let notice = reader.translate_one(body.as_bytes()).unwrap();
         assert_eq!((notice.kind.as_str(), notice.objects.first().map(String::as_str)), (kind, object));
         assert_eq!((notice.relevant, notice.event.len()), (object.is_some(), 64));
         // Two deliveries of one event are one; two events are two.
-        assert_eq!(reader.translate(body.as_bytes()).unwrap().event, notice.event);
-        assert_ne!(reader.translate(format!("{body} ").as_bytes()).unwrap().event, notice.event);
+        assert_eq!(reader.translate_one(body.as_bytes()).unwrap().event, notice.event);
+        assert_ne!(reader.translate_one(format!("{body} ").as_bytes()).unwrap().event, notice.event);
     }
     for broken in ["", "[]", "{}", r#"{"event":"completed"}"#, r#"{"event":1,"data":{"id":"000123456789"}}"#]
     {
-        let error = reader.translate(broken.as_bytes()).unwrap_err();
+        let error = reader.translate_one(broken.as_bytes()).unwrap_err();
         assert!(!error.to_string().contains("000123456789"), "{error}");
     }
 }

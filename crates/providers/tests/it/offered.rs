@@ -5,7 +5,12 @@ use tollgate_domain::card::{CardOrder, ProviderReport};
 use tollgate_domain::hold::HoldAction;
 use tollgate_domain::refund::{Refund, RefundReport};
 use tollgate_domain::{Flow, Timestamp};
-use tollgate_engine::ports::{Call, Cards, Charge, Charges, Component, Embedded, EmbeddedCards, Prepared};
+use tollgate_engine::ports::{
+    Call, Cards, Charge, Charges, Component, Embedded, EmbeddedCards, Prepared, Reading, Subject,
+    UnreadableEvent, WebhookNotice, Webhooks,
+};
+
+use crate::support::order;
 
 pub(crate) trait Offered {
     fn charges(&self) -> &dyn Charges;
@@ -34,6 +39,41 @@ pub(crate) trait Offered {
         payment: &str,
         action: &HoldAction,
     ) -> Call<ProviderReport>;
+    async fn read_report(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        subject: Subject<'_>,
+    ) -> Call<ProviderReport>;
+    async fn withdraw_report(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        object: &str,
+    ) -> Call<ProviderReport>;
+}
+
+/// What a provider says as far as it can be asked.
+fn report(call: Call<Reading>) -> Call<ProviderReport> {
+    let report = |reading| match reading {
+        Reading::Report(report) => report,
+        Reading::CannotBeAsked(Some(known)) => *known,
+        Reading::CannotBeAsked(None) => panic!("it cannot be asked"),
+    };
+    Call { outcome: call.outcome.map(report), logs: call.logs }
+}
+
+/// Bodies with one event.
+pub(crate) trait OneEvent {
+    fn translate_one(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent>;
+}
+
+impl OneEvent for dyn Webhooks + '_ {
+    fn translate_one(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
+        let mut events = self.translate(body);
+        assert_eq!(events.len(), 1);
+        events.remove(0)
+    }
 }
 
 impl Offered for dyn Cards + '_ {
@@ -49,7 +89,7 @@ impl Offered for dyn Cards + '_ {
 
     fn component(&self, provider: &Provider, prepared: Option<&Prepared>) -> Option<Component> {
         match prepared {
-            Some(prepared) => self.in_browser().component(provider, prepared),
+            Some(prepared) => self.in_browser().component(provider, &order(Flow::PaymentComponent), prepared),
             None => self.charges().component(provider),
         }
     }
@@ -92,6 +132,24 @@ impl Offered for dyn Cards + '_ {
         payment: &str,
         action: &HoldAction,
     ) -> Call<ProviderReport> {
-        self.captures(order.flow).unwrap().act_on_hold(provider, order, payment, action).await
+        report(self.captures(order.flow).unwrap().act_on_hold(provider, order, payment, action).await)
+    }
+
+    async fn read_report(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        subject: Subject<'_>,
+    ) -> Call<ProviderReport> {
+        report(self.read(provider, order, subject).await)
+    }
+
+    async fn withdraw_report(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        object: &str,
+    ) -> Call<ProviderReport> {
+        report(self.withdraw(provider, order, object).await)
     }
 }

@@ -40,7 +40,7 @@ async fn a_server_error_that_the_key_keeps_is_not_the_end_of_a_refund() {
         // Asked again after a lost answer, it is the same refund.
         let again = cards.refund(provider, &order, &payment, &part).await.outcome.unwrap();
         assert_eq!(again.id, made.id, "{fault}");
-        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         assert_eq!((seen.refunds.len(), given_back(&seen)), (1, 515), "{fault}");
     }
 }
@@ -54,7 +54,7 @@ async fn a_refund_without_funds_waits_for_them() {
     let code = made.failure.map(|failure| failure.code);
     assert_eq!((made.status, code.as_deref()), (RefundStatus::Pending, Some("provider_funds")));
     world.control("POST", "stripe/balances/available/fill", json!({})).await;
-    let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+    let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
     assert_eq!((seen.refunds.len(), seen.refunds[0].status), (1, RefundStatus::Succeeded));
     assert_eq!(seen.refunds[0].failure, None);
 }
@@ -70,7 +70,7 @@ async fn a_refund_is_made_once_and_recognized() {
         assert_eq!((made.reference, made.total.get()), (Some(part.id), 515));
         let again = cards.refund(provider, &order, &payment, &part).await.outcome.unwrap();
         assert_eq!(again.id, made.id);
-        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         assert_eq!(seen.refunds.len(), 1, "{seen:?}");
         assert_eq!(
             (seen.refunds[0].id.as_str(), seen.refunds[0].reference),
@@ -79,7 +79,7 @@ async fn a_refund_is_made_once_and_recognized() {
         assert_eq!(seen.refunds[0].status, RefundStatus::Succeeded);
         let rest = cards.refund(provider, &order, &payment, &refund(2, 1_485, 0)).await.outcome.unwrap();
         assert_ne!(rest.id, made.id);
-        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         assert_eq!(given_back(&seen), 2_000);
         let too_much = cards.refund(provider, &order, &payment, &refund(3, 1, 0)).await;
         assert!(matches!(
@@ -98,7 +98,7 @@ async fn more_refunds_than_a_page_shows_are_all_read() {
     for refund in &refunds {
         cards.refund(provider, &order, &payment, refund).await.outcome.unwrap();
     }
-    let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+    let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
     let mut found: Vec<_> = seen.refunds.iter().filter_map(|refund| refund.reference).collect();
     found.sort_unstable();
     assert_eq!(found, refunds.iter().map(|refund| refund.id).collect::<Vec<_>>());
@@ -112,7 +112,7 @@ async fn more_refunds_than_any_page_holds_are_all_read() {
         for refund in &refunds {
             cards.refund(provider, &order, &payment, refund).await.outcome.unwrap();
         }
-        let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         let mut found: Vec<_> = seen.refunds.iter().filter_map(|refund| refund.reference).collect();
         found.sort_unstable();
         let mut expected: Vec<_> = refunds.iter().map(|refund| refund.id).collect();
@@ -127,7 +127,7 @@ async fn a_refund_that_comes_back_is_seen_as_failed() {
     let [(cards, provider, order, payment), _] = paid(&world).await;
     let made = cards.refund(provider, &order, &payment, &refund(1, 500, 0)).await.outcome.unwrap();
     world.control("POST", &format!("stripe/refunds/{}/fail", made.id), json!({})).await;
-    let seen = cards.read(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+    let seen = cards.read_report(provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
     assert_eq!(seen.refunds[0].status, RefundStatus::Failed);
     assert_eq!(seen.refunds[0].failure.as_ref().unwrap().code, "refund_card_closed");
 }

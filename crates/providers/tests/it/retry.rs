@@ -254,12 +254,12 @@ async fn a_pause_the_provider_asks_for_is_kept_or_passed_on() {
 
 #[tokio::test]
 async fn all_tries_together_keep_the_deadline() {
-    let (_script, address) = scripted(&vec![answer(200, INTENT).after(5_000); 9]).await;
-    let (attempt_timeout, deadline) = (Duration::from_millis(800), Duration::from_millis(1_400));
+    let (_script, address) = scripted(&vec![answer(200, INTENT).after(60_000); 9]).await;
+    let (attempt_timeout, deadline) = (Duration::from_secs(3), Duration::from_secs(6));
     let settings = ProviderSettings { attempt_timeout, deadline, tries_max: 9, ..quick() };
     let began = Instant::now();
     let call = prepare_at(&address, settings, &order(Flow::PaymentComponent)).await;
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     assert_eq!(tries(&call), ["timed out", "timed out"]);
     assert!(matches!(call.outcome, Err(CallError::Unknown(_))));
 }
@@ -328,8 +328,12 @@ async fn an_old_refusal_does_not_keep_a_payment_open() {
         let (script, address) = scripted(&answers).await;
         let providers = Providers::new(quick()).unwrap();
         let (provider, order) = (stripe_at(&address), order(Flow::PaymentComponent));
-        let call =
-            providers.capabilities(Adapter::Stripe).cards.unwrap().withdraw(&provider, &order, "pi_1").await;
+        let call = providers
+            .capabilities(Adapter::Stripe)
+            .cards
+            .unwrap()
+            .withdraw_report(&provider, &order, "pi_1")
+            .await;
         let keys: Vec<_> = script.received.lock().unwrap().iter().map(|(key, _)| key.clone()).collect();
         assert_eq!(keys[0], Some(format!("{}-withdraw", order.id)));
         assert_eq!(keys[1..], vec![None; answers.len() - 1]);
@@ -347,7 +351,7 @@ async fn a_read_is_refused_by_what_its_last_try_says() {
     let providers = Providers::new(quick()).unwrap();
     let cards = providers.capabilities(Adapter::Stripe).cards.unwrap();
     let (provider, order) = (stripe_at(&address), order(Flow::PaymentComponent));
-    let call = cards.read(&provider, &order, Subject::Payment("pi_1")).await;
+    let call = cards.read_report(&provider, &order, Subject::Payment("pi_1")).await;
     assert_eq!(refused(call, RejectionKind::Missing), "provider_object_missing");
 }
 
@@ -363,8 +367,5 @@ async fn square_is_asked_for_a_dispute_by_its_name() {
     let call = cards.dispute(&provider, "p1", Some("d1")).await;
     assert_eq!(tries(&call), ["ok"]);
     let read = call.outcome.unwrap().unwrap();
-    assert_eq!(
-        (read.dispute.id.as_str(), read.dispute.status.as_str(), read.dispute.is_closed()),
-        ("d1", "WON", true)
-    );
+    assert_eq!((read.id.as_str(), read.status.as_str(), read.is_closed()), ("d1", "WON", true));
 }

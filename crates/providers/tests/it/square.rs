@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
+use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus, ReportSource};
 use tollgate_domain::{Currency, Flow, Timestamp};
 use tollgate_engine::ports::{CallError, Component, RejectionKind, Subject};
 use tollgate_vault::Secret;
 
 use crate::offered::Offered as _;
 use crate::support::{
-    LOCATION, World, asked, charge, failed_code, given_back, hasty, minor, now, order, provider, refused,
-    start, start_with,
+    LOCATION, World, asked, card_of, charge, failed_code, given_back, hasty, minor, now, order, provider,
+    refused, start, start_with,
 };
 
 const GOOD: &str = "4242424242424242";
@@ -20,7 +20,7 @@ const OK: &str = "cnon:card-nonce-ok";
 
 async fn payment(world: &World, id: &str) -> ProviderReport {
     let order = order(Flow::PaymentComponent);
-    world.square_cards().read(&world.square, &order, Subject::Payment(id)).await.outcome.unwrap()
+    world.square_cards().read_report(&world.square, &order, Subject::Payment(id)).await.outcome.unwrap()
 }
 
 #[tokio::test]
@@ -56,6 +56,12 @@ async fn a_component_payment_from_charge_to_refund() {
             reference: Some(order.id.to_string()),
             refunds: Vec::new(),
             disputed: false,
+            source: ReportSource::Read,
+            card: Some(card_of(&json!({
+                "brand": "visa", "last4": "5858", "funding": "credit", "month": 12, "year": 2034,
+                "postalCode": "pass", "cvc": "pass",
+            }))),
+            is_not_card: false,
         }
     );
     let made = world.state("square", "payments").await;
@@ -133,7 +139,7 @@ async fn a_hosted_payment_from_link_to_refund() {
     let again = cards.prepare(&world.square, &order).await.outcome.unwrap();
     assert_eq!((&again.object, &again.also), (&prepared.object, &prepared.also));
     let (link, page) = (prepared.object.as_str(), prepared.checkout_url.unwrap());
-    let read = async || cards.read(&world.square, &order, Subject::Object(link)).await;
+    let read = async || cards.read_report(&world.square, &order, Subject::Object(link)).await;
 
     let untouched = read().await;
     assert_eq!(asked(&untouched), [("payment_links.get", 1), ("orders.get", 1)]);
@@ -148,6 +154,9 @@ async fn a_hosted_payment_from_link_to_refund() {
             reference: Some(order.id.to_string()),
             refunds: Vec::new(),
             disputed: false,
+            source: ReportSource::Read,
+            card: None,
+            is_not_card: false,
         }
     );
     world.pay_page(&page, DECLINED).await;
@@ -171,15 +180,15 @@ async fn a_hosted_payment_from_link_to_refund() {
         (&state[0]["reference_id"], &state[0]["order_reference_id"]),
         (&Value::Null, &json!(order.id.to_string()))
     );
-    let by_payment = cards.read(&world.square, &order, Subject::Payment(&id)).await;
+    let by_payment = cards.read_report(&world.square, &order, Subject::Payment(&id)).await;
     assert_eq!(asked(&by_payment), [("payments.get", 1), ("orders.get", 1), ("refunds.get", 1)]);
     assert_eq!(by_payment.outcome.unwrap(), read().await.outcome.unwrap());
 
     // Taken back too late, it turns out paid; and its order tells so though the link is gone.
-    let late = cards.withdraw(&world.square, &order, link).await.outcome.unwrap();
+    let late = cards.withdraw_report(&world.square, &order, link).await.outcome.unwrap();
     assert_eq!((&late.provider_status, &late.payment), (&ProviderStatus::Succeeded, &Some(id.clone())));
     refused(read().await, RejectionKind::Missing);
-    refused(cards.withdraw(&world.square, &order, link).await, RejectionKind::Missing);
+    refused(cards.withdraw_report(&world.square, &order, link).await, RejectionKind::Missing);
     assert_eq!(by_order(&world, &order, &prepared.also[0]).await, Some(late));
     assert_eq!(by_order(&world, &order, &id).await, None, "a payment's name is no order's");
 }
@@ -201,8 +210,11 @@ async fn a_link_takes_no_more_and_no_less_than_was_prepared() {
     // Paid in parts, it is paid when they cover it.
     let pay = format!("square/payment_links/{}/pay", prepared.object);
     let read = async || {
-        let seen =
-            cards.read(&world.square, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+        let seen = cards
+            .read_report(&world.square, &order, Subject::Object(&prepared.object))
+            .await
+            .outcome
+            .unwrap();
         let returned = minor(given_back(&seen));
         (seen.provider_status, seen.amount, returned)
     };
@@ -255,7 +267,7 @@ async fn a_withdrawn_link_cannot_be_paid() {
     let world = start().await;
     let (cards, order) = (world.square_cards(), order(Flow::HostedCheckout));
     let prepared = cards.prepare(&world.square, &order).await.outcome.unwrap();
-    let call = cards.withdraw(&world.square, &order, &prepared.object).await;
+    let call = cards.withdraw_report(&world.square, &order, &prepared.object).await;
     let steps = [("payment_links.get", 1), ("payment_links.delete", 1), ("orders.get", 1)];
     assert_eq!(asked(&call), steps);
     let withdrawn = call.outcome.unwrap();
@@ -264,7 +276,7 @@ async fn a_withdrawn_link_cannot_be_paid() {
         (&ProviderStatus::Canceled, &Some(order.id.to_string()))
     );
     assert_eq!(world.pay_page(&prepared.checkout_url.unwrap(), GOOD).await.status, 404);
-    refused(cards.withdraw(&world.square, &order, &prepared.object).await, RejectionKind::Missing);
+    refused(cards.withdraw_report(&world.square, &order, &prepared.object).await, RejectionKind::Missing);
     assert_eq!(by_order(&world, &order, &prepared.also[0]).await, Some(withdrawn));
 }
 
@@ -275,7 +287,7 @@ async fn a_deletion_whose_answer_is_lost_is_a_deletion() {
         let order = order(Flow::HostedCheckout);
         let prepared = world.square_cards().prepare(&world.square, &order).await.outcome.unwrap();
         world.fault("square", "payment_links.delete", kind, 1).await;
-        let call = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
+        let call = world.square_cards().withdraw_report(&world.square, &order, &prepared.object).await;
         let steps = [("payment_links.get", 1), ("payment_links.delete", 2), ("orders.get", 1)];
         assert_eq!(asked(&call), steps, "{kind}");
         assert_eq!(call.outcome.unwrap().provider_status, ProviderStatus::Canceled, "{kind}");
@@ -289,7 +301,7 @@ async fn a_deletion_is_not_denied_because_the_order_cannot_be_read() {
         let order = order(Flow::HostedCheckout);
         let prepared = world.square_cards().prepare(&world.square, &order).await.outcome.unwrap();
         world.fault("square", "orders.get", kind, 3).await;
-        let call = world.square_cards().withdraw(&world.square, &order, &prepared.object).await;
+        let call = world.square_cards().withdraw_report(&world.square, &order, &prepared.object).await;
         assert!(matches!(call.outcome, Err(CallError::Unknown(_))), "{kind} {call:?}");
         world.control("DELETE", "faults", Value::Null).await;
         let found = by_order(&world, &order, &prepared.also[0]).await.unwrap();
@@ -356,7 +368,7 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
     let world = start().await;
     let (cards, order) = (world.square_cards(), order(Flow::PaymentComponent));
     for id in ["nobody", "", ".."] {
-        let read = cards.read(&world.square, &order, Subject::Payment(id)).await;
+        let read = cards.read_report(&world.square, &order, Subject::Payment(id)).await;
         assert_eq!(refused(read, RejectionKind::Missing), "provider_object_missing", "{id}");
     }
     let base = format!("{}/square", world.origin);
@@ -422,8 +434,8 @@ async fn disputes_are_listed_state_by_state_and_page_by_page() {
     payments.sort();
     disputed.sort();
     assert_eq!(payments, disputed);
-    let closed = found.iter().find(|listed| listed.report.dispute.id == ids[7]).unwrap();
-    assert_eq!(closed.report.dispute.status, "LOST");
+    let closed = found.iter().find(|listed| listed.dispute.id == ids[7]).unwrap();
+    assert_eq!(closed.dispute.status, "LOST");
 
     // One more, and the first state has two pages.
     let paid = cards.charge(&world.square, &order(Flow::PaymentComponent), &charge(1, OK)).await;
@@ -445,9 +457,8 @@ async fn a_dispute_is_read_as_it_stands() {
     let read = async || cards.dispute(&world.square, &paid, Some(&id)).await;
     let call = read().await;
     assert_eq!(asked(&call), [("disputes.get", 1)]);
-    let reported = call.outcome.unwrap().unwrap();
-    assert_eq!(reported.currency.as_deref(), Some("USD"));
-    let dispute = reported.dispute;
+    let dispute = call.outcome.unwrap().unwrap();
+    assert_eq!(dispute.currency.as_deref(), Some("USD"));
     assert_eq!((dispute.status.as_str(), dispute.amount), ("EVIDENCE_REQUIRED", Some(minor(2_000))));
     assert_eq!(dispute.reason.as_deref(), Some("NO_KNOWLEDGE"));
     let due: jiff::Timestamp = opened["due_at"].as_str().unwrap().parse().unwrap();
@@ -456,6 +467,6 @@ async fn a_dispute_is_read_as_it_stands() {
         [("review", json!({}), "PROCESSING"), ("close", json!({ "status": "accepted" }), "ACCEPTED")]
     {
         world.control("POST", &format!("square/disputes/{id}/{action}"), body).await;
-        assert_eq!(read().await.outcome.unwrap().unwrap().dispute.status, status);
+        assert_eq!(read().await.outcome.unwrap().unwrap().status, status);
     }
 }

@@ -3,14 +3,15 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tollgate_domain::card::{ProviderReport, ProviderStatus};
+use tollgate_domain::card::{ProviderReport, ProviderStatus, ReportSource};
+use tollgate_domain::payment_card::CheckResult;
 use tollgate_domain::transaction::DisputeStage;
 use tollgate_domain::{Currency, Flow};
 use tollgate_engine::ports::{CallError, Component, Preparing, RejectionKind, Subject};
 
 use crate::offered::Offered as _;
 use crate::support::{
-    World, asked, failed_code, given_back, minor, order, provider, refused, start, stripe_with,
+    World, asked, card_of, failed_code, given_back, minor, order, provider, refused, start, stripe_with,
 };
 
 const GOOD: &str = "4242424242424242";
@@ -18,7 +19,7 @@ const DECLINED: &str = "4000000000000002";
 
 async fn look(world: &World, id: &str) -> ProviderReport {
     let order = order(Flow::PaymentComponent);
-    world.stripe_cards().read(&world.stripe, &order, Subject::Object(id)).await.outcome.unwrap()
+    world.stripe_cards().read_report(&world.stripe, &order, Subject::Object(id)).await.outcome.unwrap()
 }
 
 #[tokio::test]
@@ -52,11 +53,13 @@ async fn a_component_payment_from_preparation_to_refund() {
         payment_intent_id,
         account: None,
         script_url,
+        token_methods: Some(methods),
     }) = component
     else {
         panic!("a payment element was expected");
     };
     assert_eq!(script_url, format!("{}/stripe/v3.js", world.origin));
+    assert_eq!(methods, ["card"]);
     assert_eq!((publishable_key.as_str(), &payment_intent_id), ("pk_test_simulator", &prepared.object));
     assert_eq!(client_secret, secret);
 
@@ -69,6 +72,9 @@ async fn a_component_payment_from_preparation_to_refund() {
         reference: Some(order.id.to_string()),
         refunds: Vec::new(),
         disputed: false,
+        source: ReportSource::Read,
+        card: None,
+        is_not_card: false,
     };
     assert_eq!(look(&world, id).await, untouched);
     world.confirm(id, "pm_card_chargeDeclinedInsufficientFunds").await.expect(402);
@@ -78,7 +84,11 @@ async fn a_component_payment_from_preparation_to_refund() {
     world.control("POST", &format!("stripe/payment_intents/{id}/fail_authentication"), json!({})).await;
     assert_eq!(failed_code(&look(&world, id).await), "authentication_failed");
     world.confirm(id, "pm_card_visa").await.expect(200);
-    let paid = ProviderReport { provider_status: ProviderStatus::Succeeded, ..untouched };
+    let card = Some(card_of(&json!({
+        "brand": "visa", "last4": "4242", "funding": "credit", "country": "US", "month": 8, "year": 2030,
+        "cvc": "pass",
+    })));
+    let paid = ProviderReport { provider_status: ProviderStatus::Succeeded, card, ..untouched };
     assert_eq!(look(&world, id).await, paid);
     for (amount, refunded) in [(json!({ "amount": 300 }), 300), (json!({}), 2_000)] {
         world.control("POST", &format!("stripe/payment_intents/{id}/refund"), amount).await;
@@ -86,7 +96,7 @@ async fn a_component_payment_from_preparation_to_refund() {
         assert_eq!(given_back(&seen), refunded);
         assert_eq!(ProviderReport { refunds: Vec::new(), ..seen }, paid);
     }
-    let by_payment = cards.read(&world.stripe, &order, Subject::Payment(id)).await;
+    let by_payment = cards.read_report(&world.stripe, &order, Subject::Payment(id)).await;
     assert_eq!(asked(&by_payment), [("payment_intents.retrieve", 1)]);
     assert_eq!(given_back(&by_payment.outcome.unwrap()), 2_000);
 }
@@ -106,6 +116,41 @@ async fn declines_are_told_in_our_words() {
         world.confirm(&prepared.object, method).await.expect(402);
         assert_eq!(failed_code(&look(&world, &prepared.object).await), code);
     }
+}
+
+#[tokio::test]
+async fn every_card_is_described_as_the_provider_knows_it() {
+    let world = start().await;
+    for (method, brand, last4, funding, country) in [
+        ("pm_card_visa", "visa", "4242", "credit", "US"),
+        ("pm_card_visa_debit", "visa", "5556", "debit", "US"),
+        ("pm_card_mastercard_prepaid", "mastercard", "5100", "prepaid", "US"),
+        ("pm_card_amex", "amex", "8431", "credit", "US"),
+        ("pm_card_diners", "diners", "1667", "credit", "US"),
+        ("pm_card_jcb", "jcb", "0505", "credit", "US"),
+        ("pm_card_unionpay", "unionpay", "0005", "credit", "US"),
+        ("pm_card_ca", "visa", "0000", "credit", "CA"),
+        ("pm_card_gb_debit", "visa", "0005", "debit", "GB"),
+    ] {
+        let order = order(Flow::PaymentComponent);
+        let prepared = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap();
+        world.confirm(&prepared.object, method).await.expect(200);
+        let card = *look(&world, &prepared.object).await.card.unwrap();
+        let described = [card.brand, card.last_four, card.funding, card.country].map(Option::unwrap);
+        assert_eq!(described, [brand, last4, funding, country], "{method}");
+        world.control("POST", &format!("stripe/payment_intents/{}/refund", prepared.object), json!({})).await;
+    }
+    let order = order(Flow::PaymentComponent);
+    let prepared = world.stripe_cards().prepare(&world.stripe, &order).await.outcome.unwrap();
+    let id = prepared.object.as_str();
+    world.confirm(id, "pm_card_chargeDeclinedIncorrectCvc").await.expect(402);
+    let declined = *look(&world, id).await.card.unwrap();
+    assert_eq!((declined.last_four.as_deref(), declined.checks.cvc), (Some("0127"), Some(CheckResult::Fail)));
+    world.confirm(id, "pm_card_authenticationRequired").await.expect(200);
+    world.control("POST", &format!("stripe/payment_intents/{id}/authenticate"), json!({})).await;
+    let proven = *look(&world, id).await.card.unwrap();
+    assert_eq!(proven.three_d_secure.as_deref(), Some("authenticated"));
+    assert_eq!((proven.last_four.as_deref(), proven.country.as_deref()), (Some("3155"), Some("FR")));
 }
 
 #[tokio::test]
@@ -134,7 +179,7 @@ async fn a_hosted_payment_from_preparation_to_refund() {
     assert_eq!(look(&world, &intent).await, paid);
     world.control("POST", &format!("stripe/payment_intents/{intent}/refund"), json!({ "amount": 1 })).await;
     assert_eq!(given_back(&look(&world, id).await), 1);
-    let late = cards.withdraw(&world.stripe, &order, id).await;
+    let late = cards.withdraw_report(&world.stripe, &order, id).await;
     assert_eq!(asked(&late), [("checkout.sessions.expire", 1), ("checkout.sessions.retrieve", 1)]);
     assert_eq!(late.outcome.unwrap().provider_status, ProviderStatus::Succeeded);
 }
@@ -147,7 +192,8 @@ async fn what_is_withdrawn_cannot_be_paid() {
         let order = order(flow);
         let prepared = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
         for _ in 0..2 {
-            let withdrawn = cards.withdraw(&world.stripe, &order, &prepared.object).await.outcome.unwrap();
+            let withdrawn =
+                cards.withdraw_report(&world.stripe, &order, &prepared.object).await.outcome.unwrap();
             assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled, "{flow:?}");
             assert_eq!(withdrawn.reference, Some(order.id.to_string()));
         }
@@ -207,9 +253,9 @@ async fn what_the_wire_will_not_do_is_refused_by_kind() {
     let world = start().await;
     let (cards, order) = (world.stripe_cards(), order(Flow::PaymentComponent));
     for id in ["pi_nobody", "cs_nobody", "", "..", "pi_1/confirm"] {
-        let read = cards.read(&world.stripe, &order, Subject::Object(id)).await;
+        let read = cards.read_report(&world.stripe, &order, Subject::Object(id)).await;
         assert_eq!(refused(read, RejectionKind::Missing), "provider_object_missing", "{id}");
-        let withdrawn = cards.withdraw(&world.stripe, &order, id).await;
+        let withdrawn = cards.withdraw_report(&world.stripe, &order, id).await;
         assert_eq!(refused(withdrawn, RejectionKind::Missing), "provider_object_missing", "{id}");
     }
 
@@ -321,7 +367,7 @@ async fn a_server_error_that_the_key_keeps_is_not_the_end_of_a_preparation() {
                 "payment_intents.cancel"
             };
             world.fault("stripe", close, fault, 1).await;
-            let seen = cards.withdraw(&world.stripe, &order, &made.object).await.outcome.unwrap();
+            let seen = cards.withdraw_report(&world.stripe, &order, &made.object).await.outcome.unwrap();
             assert_eq!(seen.provider_status, ProviderStatus::Canceled, "{operation} {fault}");
         }
     }
@@ -343,10 +389,9 @@ async fn a_dispute_is_read_as_it_stands() {
     assert_eq!(none.outcome, Ok(None));
     world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), json!({})).await;
     assert!(look(&world, &id).await.disputed);
-    let read = async || cards.dispute(&world.stripe, &id, None).await.outcome.unwrap().unwrap().dispute;
-    let reported = cards.dispute(&world.stripe, &id, None).await.outcome.unwrap().unwrap();
-    assert_eq!(reported.currency.as_deref(), Some("USD"));
-    let opened = reported.dispute;
+    let read = async || cards.dispute(&world.stripe, &id, None).await.outcome.unwrap().unwrap();
+    let opened = read().await;
+    assert_eq!(opened.currency.as_deref(), Some("USD"));
     assert_eq!((opened.status.as_str(), opened.amount), ("needs_response", Some(minor(2_000))));
     let week = 7 * 86_400_000;
     let until = opened.respond_by.unwrap().unix_millis() - now_millis();
@@ -361,7 +406,7 @@ async fn a_dispute_is_read_as_it_stands() {
     // Another one is news; the first is still found by its own name.
     let second = world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), json!({})).await;
     assert_eq!(read().await.id, second["id"].as_str().unwrap());
-    let first = cards.dispute(&world.stripe, &id, Some(&opened.id)).await.outcome.unwrap().unwrap().dispute;
+    let first = cards.dispute(&world.stripe, &id, Some(&opened.id)).await.outcome.unwrap().unwrap();
     assert_eq!((first.id, first.status.as_str()), (opened.id, "lost"));
 }
 
@@ -376,8 +421,7 @@ async fn what_a_dispute_has_taken_is_read_from_its_balance_transactions() {
         let made = world.control("POST", &format!("stripe/payment_intents/{id}/dispute"), body).await;
         (id, made["id"].as_str().unwrap().to_owned())
     };
-    let read =
-        async |id: &str| cards.dispute(&world.stripe, id, None).await.outcome.unwrap().unwrap().dispute;
+    let read = async |id: &str| cards.dispute(&world.stripe, id, None).await.outcome.unwrap().unwrap();
     for (body, withdrawn, stage) in [
         (json!({ "status": "prevented" }), 0, DisputeStage::Returned),
         (json!({ "status": "prevented", "withdraws": true }), 2_000, DisputeStage::Lost),

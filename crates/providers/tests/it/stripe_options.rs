@@ -30,7 +30,7 @@ fn in_currency(flow: Flow, code: &str, amount: u64) -> CardOrder {
 
 async fn look(world: &World, provider: &Provider, id: &str) -> ProviderReport {
     let order = order(Flow::PaymentComponent);
-    world.stripe_cards().read(provider, &order, Subject::Object(id)).await.outcome.unwrap()
+    world.stripe_cards().read_report(provider, &order, Subject::Object(id)).await.outcome.unwrap()
 }
 
 #[tokio::test]
@@ -80,7 +80,7 @@ async fn a_bank_debit_is_processing_until_it_comes_through() {
         if !paid {
             assert_eq!(failed_code(&seen), "bank_declined");
         }
-        let withdrawn = world.stripe_cards().withdraw(&provider, &order, &id).await.outcome.unwrap();
+        let withdrawn = world.stripe_cards().withdraw_report(&provider, &order, &id).await.outcome.unwrap();
         let expected = if paid { ProviderStatus::Succeeded } else { ProviderStatus::Canceled };
         assert_eq!(withdrawn.provider_status, expected);
     }
@@ -111,7 +111,7 @@ async fn a_voucher_that_a_customer_holds_is_not_taken_back() {
             }
         }
         assert_eq!(look(&world, &provider, id).await.provider_status, ProviderStatus::Processing);
-        let withdrawn = cards.withdraw(&provider, &order, id).await.outcome.unwrap();
+        let withdrawn = cards.withdraw_report(&provider, &order, id).await.outcome.unwrap();
         assert_eq!(withdrawn.provider_status, ProviderStatus::Processing, "{flow:?}");
         let intent = withdrawn.payment.unwrap();
         world.control("POST", &format!("stripe/payment_intents/{intent}/{action}"), json!({})).await;
@@ -231,7 +231,7 @@ async fn payments_for_a_connected_account_are_its_own() {
     );
     let id = prepared.object;
     assert_eq!(look(&world, &shop, &id).await.provider_status, ProviderStatus::NotStarted);
-    let elsewhere = cards.read(&world.stripe, &order, Subject::Object(&id)).await;
+    let elsewhere = cards.read_report(&world.stripe, &order, Subject::Object(&id)).await;
     assert_eq!(refused(elsewhere, RejectionKind::Missing), "provider_object_missing");
 
     let access = cards.can_access_account(&shop, None).await;
@@ -342,7 +342,8 @@ async fn every_permitted_version_prepares_pays_holds_captures_and_gives_back() {
             assert_eq!(captured.provider_status, ProviderStatus::Succeeded, "{version}");
             let back = Refund { id: RefundId::from_bytes(order.id.to_bytes()), ..refund(number, 100, 0) };
             cards.refund(&provider, &order, &payment, &back).await.outcome.expect(version);
-            let seen = cards.read(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+            let seen =
+                cards.read_report(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
             assert_eq!(given_back(&seen), 100, "{version}");
             // All of what is held, or nothing of it.
             for (kind, expected) in [
@@ -354,17 +355,18 @@ async fn every_permitted_version_prepares_pays_holds_captures_and_gives_back() {
                 let action = hold_action(kind, None);
                 let done = cards.act_on_hold(&provider, &order, &payment, &action).await.outcome.unwrap();
                 assert_eq!(done.provider_status, expected, "{version}");
-                let seen = cards.read(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+                let seen =
+                    cards.read_report(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
                 assert_eq!((&seen.provider_status, given_back(&seen)), (&expected, 0), "{version}");
             }
             // Paid at once, and contested.
             let order = crate::support::order(flow);
             let payment = pay(&world, &provider, &order).await;
-            let seen = cards.read(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+            let seen =
+                cards.read_report(&provider, &order, Subject::Payment(&payment)).await.outcome.unwrap();
             assert_eq!(seen.provider_status, ProviderStatus::Succeeded, "{version}");
             world.control("POST", &format!("stripe/payment_intents/{payment}/dispute"), json!({})).await;
-            let report = cards.dispute(&provider, &payment, None).await.outcome.unwrap().unwrap();
-            let dispute = report.dispute;
+            let dispute = cards.dispute(&provider, &payment, None).await.outcome.unwrap().unwrap();
             assert_eq!(
                 (dispute.status.as_str(), dispute.withdrawn),
                 ("needs_response", Some(minor(2_000))),
@@ -373,7 +375,7 @@ async fn every_permitted_version_prepares_pays_holds_captures_and_gives_back() {
             // What is not paid is withdrawn.
             let order = crate::support::order(flow);
             let prepared = cards.prepare(&provider, &order).await.outcome.expect(version);
-            let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+            let withdrawn = cards.withdraw_report(&provider, &order, &prepared.object).await.outcome.unwrap();
             assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled, "{version}");
             // For a connected account.
             let mut options = options.clone();
@@ -381,7 +383,8 @@ async fn every_permitted_version_prepares_pays_holds_captures_and_gives_back() {
             let shop = with(&world, &options);
             let order = crate::support::order(flow);
             let prepared = cards.prepare(&shop, &order).await.outcome.expect(version);
-            let seen = cards.read(&shop, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+            let seen =
+                cards.read_report(&shop, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
             assert_eq!(seen.provider_status, ProviderStatus::NotStarted, "{version}");
         }
         let checks = world.providers.capabilities(Adapter::Stripe).checks.unwrap();
@@ -402,7 +405,7 @@ async fn pay(world: &World, provider: &Provider, order: &CardOrder) -> String {
         Some(page) => drop(world.pay_page(page, "4242424242424242").await),
         None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(200)),
     }
-    let seen = cards.read(provider, order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+    let seen = cards.read_report(provider, order, Subject::Object(&prepared.object)).await.outcome.unwrap();
     seen.payment.unwrap()
 }
 

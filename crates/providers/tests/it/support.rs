@@ -13,6 +13,7 @@ use tollgate_domain::card::{CardOrder, ProviderReport, ProviderStatus};
 use tollgate_domain::fee::{FeeEntry, FeeLayer};
 use tollgate_domain::hold::{CaptureMode, HoldAction, HoldActionKind, HoldActionStatus};
 use tollgate_domain::id::{EnvironmentId, HoldActionId, PaymentId, RefundId};
+use tollgate_domain::payment_card::{CardChecks, CheckResult, PaymentCard};
 use tollgate_domain::refund::{Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms};
 use tollgate_domain::{BasisPoints, Channel, Currency, Flow, Minor, Principal, Timestamp};
 use tollgate_engine::ports::{Adapters as _, Call, CallError, Cards, Charge, RejectionKind, Webhooks};
@@ -40,7 +41,8 @@ pub(crate) fn quick() -> ProviderSettings {
 
 /// For tests that wait for a time-out, which is still longer than an answer takes.
 pub(crate) fn hasty() -> ProviderSettings {
-    ProviderSettings { attempt_timeout: Duration::from_millis(800), ..quick() }
+    let (attempt_timeout, deadline) = (Duration::from_millis(1_400), Duration::from_secs(20));
+    ProviderSettings { attempt_timeout, deadline, ..quick() }
 }
 
 /// The adapters, for tests that call nobody.
@@ -199,7 +201,13 @@ pub(crate) fn hold_action(kind: HoldActionKind, asked: Option<u64>) -> HoldActio
 }
 
 pub(crate) fn charge(number: u32, source: &str) -> Charge {
-    Charge { number, source: Secret::new(source), verification: None, buyer_email: Some(EMAIL.to_owned()) }
+    Charge {
+        number,
+        source: Secret::new(source),
+        verification: None,
+        buyer_email: Some(EMAIL.to_owned()),
+        terms: None,
+    }
 }
 
 pub(crate) fn now() -> Timestamp {
@@ -257,6 +265,22 @@ pub(crate) fn failed_code(report: &ProviderReport) -> &str {
         ProviderStatus::Failed(failure) => &failure.code,
         other => panic!("a failure was expected, not {other:?}"),
     }
+}
+
+/// A card of which this is known, as a report has it.
+pub(crate) fn card_of(known: &Value) -> Box<PaymentCard> {
+    let text = |name: &str| known[name].as_str().map(str::to_owned);
+    let check = |name: &str| known[name].as_str().map(|word| CheckResult::parse(word).unwrap());
+    Box::new(PaymentCard {
+        brand: text("brand"),
+        last_four: text("last4"),
+        funding: text("funding"),
+        country: text("country"),
+        expiry_month: known["month"].as_u64().map(|month| u8::try_from(month).unwrap()),
+        expiry_year: known["year"].as_u64().map(|year| u16::try_from(year).unwrap()),
+        three_d_secure: None,
+        checks: CardChecks { address: None, postal_code: check("postalCode"), cvc: check("cvc") },
+    })
 }
 
 /// The operations a call was made of, and how often each was sent.
@@ -362,7 +386,7 @@ impl World {
     pub(crate) async fn fault(&self, wire: &str, operation: &str, kind: &str, count: u32) {
         let mut fault = json!({ "wire": wire, "operation": operation, "fault": kind, "count": count });
         match kind {
-            "slow" => fault["delay_ms"] = json!(1_200),
+            "slow" => fault["delay_ms"] = json!(1_900),
             "timeout_before" | "timeout_after" => fault["delay_ms"] = json!(5_000),
             "rate_limited" => fault["delay_ms"] = json!(0),
             _ => {}

@@ -103,20 +103,24 @@ async fn only_increase_needs_the_transfer_to_wait_for_an_approval() {
 
 #[tokio::test]
 async fn a_lost_answer_is_no_refusal() {
-    for rail in rails().await {
-        for (fault, is_done) in [("error_after", true), ("timeout_after", true), ("error_before", false)] {
-            let transfer = rail.waiting().await;
-            rail.world.fault(rail.operation, fault, 1).await;
-            let report = rail.cancel(&transfer).await.unwrap();
-            assert_eq!(report.provider_status, AchProviderStatus::Canceled, "{} {fault} once", rail.kind);
-            let transfer = rail.waiting().await;
-            rail.world.fault(rail.operation, fault, 100).await;
-            let lost = rail.cancel(&transfer).await;
-            assert!(is_done || matches!(lost, Err(CallError::Unknown(_))), "{} {fault}: {lost:?}", rail.kind);
-            assert!(!matches!(lost, Err(CallError::Rejected(_) | CallError::Unsent(_))), "{lost:?}");
-            rail.world.control("DELETE", "faults", Value::Null).await;
-            let report = rail.cancel(&transfer).await.unwrap();
-            assert_eq!(report.provider_status, AchProviderStatus::Canceled, "{} {fault} always", rail.kind);
-        }
+    // At the same time: all they do is wait.
+    let [one, other, third] = rails().await;
+    tokio::join!(lost_answers(&one), lost_answers(&other), lost_answers(&third));
+}
+
+async fn lost_answers(rail: &Rail) {
+    for (fault, is_done) in [("error_after", true), ("timeout_after", true), ("error_before", false)] {
+        let transfer = rail.waiting().await;
+        rail.world.fault(rail.operation, fault, 1).await;
+        let report = rail.cancel(&transfer).await.unwrap();
+        assert_eq!(report.provider_status, AchProviderStatus::Canceled, "{} {fault} once", rail.kind);
+        let transfer = rail.waiting().await;
+        rail.world.fault(rail.operation, fault, 100).await;
+        let lost = rail.cancel(&transfer).await;
+        assert!(is_done || matches!(lost, Err(CallError::Unknown(_))), "{} {fault}: {lost:?}", rail.kind);
+        assert!(!matches!(lost, Err(CallError::Rejected(_) | CallError::Unsent(_))), "{lost:?}");
+        rail.world.control("DELETE", "faults", Value::Null).await;
+        let report = rail.cancel(&transfer).await.unwrap();
+        assert_eq!(report.provider_status, AchProviderStatus::Canceled, "{} {fault} always", rail.kind);
     }
 }

@@ -46,8 +46,11 @@ async fn trouble_while_asking_about_the_bank(adapter: Adapter, operation: &str) 
 
 #[tokio::test]
 async fn trouble_while_asking_about_the_bank_sends_nothing() {
-    trouble_while_asking_about_the_bank(Adapter::Increase, "routing_numbers.list").await;
-    trouble_while_asking_about_the_bank(Adapter::ModernTreasury, "validations.routing_numbers").await;
+    // At the same time: all they do is wait.
+    tokio::join!(
+        trouble_while_asking_about_the_bank(Adapter::Increase, "routing_numbers.list"),
+        trouble_while_asking_about_the_bank(Adapter::ModernTreasury, "validations.routing_numbers")
+    );
 }
 
 #[tokio::test]

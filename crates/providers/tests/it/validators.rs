@@ -2,8 +2,9 @@
 //! did not write: steady for Stripe's form bodies, Prism for the JSON of Square and (in `increase_validation`) Increase.
 //!
 //! The documents are the providers' and not part of this repository: `TOLLGATE_PROVIDER_SPECS` names the folder that has
-//! `stripe.openapi.json`, `square.openapi.json`, `increase.openapi.json` and `modern_treasury.openapi.json`. Without it these tests are skipped, and counted as such. The validators are
-//! installed by npm, once, into the target directory; they are told nothing but made-up payments.
+//! `stripe.openapi.json`, `square.openapi.json`, `adyen-checkout.openapi.json`, `adyen-webhooks.openapi.json`,
+//! `increase.openapi.json` and `modern_treasury.openapi.json`. Without it these tests are skipped, and counted as such. The
+//! validators are installed by npm, once, into the target directory; they are told nothing but made-up payments.
 //!
 //! A judge stands between adapter and simulator: it shows each request to the validator, and then passes it on to the
 //! simulator, so that what follows follows from real answers.
@@ -61,14 +62,18 @@ pub(crate) fn documents() -> Option<PathBuf> {
     folder
 }
 
-/// A validator's program.
-fn program(name: &str) -> PathBuf {
-    let folder = installed("validators", PACKAGES, |folder| {
+/// The folder of the validators.
+pub(crate) fn validators() -> PathBuf {
+    installed("validators", PACKAGES, |folder| {
         std::fs::copy(PACKAGES, folder.join("package.json")).unwrap();
         let options = ["install", "--no-audit", "--no-fund", "--ignore-scripts"];
         run(Command::new("npm").args(options).current_dir(folder));
-    });
-    folder.join("node_modules/.bin").join(name)
+    })
+}
+
+/// A validator's program.
+fn program(name: &str) -> PathBuf {
+    validators().join("node_modules/.bin").join(name)
 }
 
 fn steady(documents: &Path) -> Running {
@@ -144,7 +149,8 @@ impl Judge {
     pub(crate) async fn sit(validator: String, simulator: String) -> (Self, String) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = format!("http://{}", listener.local_addr().unwrap());
-        let client = Client::builder(TokioExecutor::new()).build_http();
+        // A new connection for each request: Prism closes idle ones, and a request may be on its way just then.
+        let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build_http();
         let judge = Self { client, validator, simulator, interpreted: Arc::default() };
         let router = Router::new().fallback(hear).with_state(judge.clone());
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -233,17 +239,17 @@ async fn every_stripe_request_fits_the_published_document() {
         for (order, provider) in [(order(flow), &full), (bare, &provider)] {
             let prepared = cards.prepare(provider, &order).await.outcome.unwrap();
             let subject = Subject::Object(&prepared.object);
-            let seen = cards.read(provider, &order, subject).await.outcome.unwrap();
+            let seen = cards.read_report(provider, &order, subject).await.outcome.unwrap();
             assert_eq!(seen.provider_status, ProviderStatus::NotStarted);
-            let withdrawn = cards.withdraw(provider, &order, &prepared.object).await.outcome.unwrap();
+            let withdrawn = cards.withdraw_report(provider, &order, &prepared.object).await.outcome.unwrap();
             assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled);
         }
     }
     let paid = order(Flow::HostedCheckout);
     let prepared = cards.prepare(&provider, &paid).await.outcome.unwrap();
     world.pay_page(prepared.checkout_url.as_ref().unwrap(), GOOD).await;
-    let late = cards.withdraw(&provider, &paid, &prepared.object).await.outcome.unwrap();
-    let again = cards.read(&provider, &paid, Subject::Payment(late.payment.as_ref().unwrap())).await;
+    let late = cards.withdraw_report(&provider, &paid, &prepared.object).await.outcome.unwrap();
+    let again = cards.read_report(&provider, &paid, Subject::Payment(late.payment.as_ref().unwrap())).await;
     assert_eq!(again.outcome.unwrap().provider_status, ProviderStatus::Succeeded);
 
     // Held, then captured in part, or released.
@@ -257,8 +263,11 @@ async fn every_stripe_request_fits_the_published_document() {
                 Some(page) => drop(world.pay_page(page, GOOD).await),
                 None => drop(world.confirm(&prepared.object, "pm_card_visa").await.expect(200)),
             }
-            let seen =
-                cards.read(&provider, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+            let seen = cards
+                .read_report(&provider, &order, Subject::Object(&prepared.object))
+                .await
+                .outcome
+                .unwrap();
             let payment = seen.payment.unwrap();
             let done = cards.act_on_hold(&provider, &order, &payment, &hold_action(kind, asked)).await;
             assert_eq!(done.outcome.unwrap().provider_status, ended);
@@ -311,7 +320,7 @@ async fn every_square_request_fits_the_published_document() {
     card.buyer_email = None;
     refused(cards.charge(&provider, &bare, &card).await, RejectionKind::Declined);
     let id = paid.payment.as_ref().unwrap();
-    cards.read(&provider, &long, Subject::Payment(id)).await.outcome.unwrap();
+    cards.read_report(&provider, &long, Subject::Payment(id)).await.outcome.unwrap();
     // It is listed seconds later; the judge need not see how often that is asked.
     for _ in 0..600 {
         let asked = cards.find_charge(&world.square, &long, long.created_at, now()).await;
@@ -329,10 +338,10 @@ async fn every_square_request_fits_the_published_document() {
         let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
         let subject = Subject::Object(&prepared.object);
         assert_eq!(
-            cards.read(&provider, &order, subject).await.outcome.unwrap().provider_status,
+            cards.read_report(&provider, &order, subject).await.outcome.unwrap().provider_status,
             ProviderStatus::NotStarted
         );
-        let withdrawn = cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+        let withdrawn = cards.withdraw_report(&provider, &order, &prepared.object).await.outcome.unwrap();
         assert_eq!(withdrawn.provider_status, ProviderStatus::Canceled);
     }
 

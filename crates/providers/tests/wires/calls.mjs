@@ -26,11 +26,66 @@ const transfers = (name, path, type) => [
   [`${name}.cancel`, 'POST', `${path}/*/cancel`, null, `Increase.${type}`],
 ];
 
+/** The library's list leaves out events that Adyen's own description of its webhooks has. */
+const ADYEN_EVENTS = ['PREARBITRATION_ACCEPTED', 'PREARBITRATION_DECLINED', 'PREARBITRATION_ISSUER_WITHDRAWN',
+  'PREARBITRATION_OPEN', 'SCHEME_ARBITRATION', 'SCHEME_ARBITRATION_LOST', 'SCHEME_ARBITRATION_WON'];
+const adyenItem = "Omit<Types.notification.NotificationRequestItem, 'eventCode'> & { eventCode:"
+  + ` Types.notification.NotificationRequestItem.EventCodeEnum${ADYEN_EVENTS.map((code) => ` | '${code}'`).join('')} }`;
+const adyenNotification = "{ live: 'true' | 'false'; notificationItems: Array<{ NotificationRequestItem:"
+  + ` ${adyenItem} }> }`;
+
+const adyen = (name, method, path, params, answer) => {
+  const of = path.startsWith('/v3/') ? 'management' : 'checkout';
+  const type = (word) => word && `Types.${of}.${word}`;
+  return { operation: name, method, path, params: type(params), answer: answer === null ? 'null' : type(answer) };
+};
+const adyenWebhooks = '/v3/merchants/*/webhooks';
+
 export const providers = {
+  adyen: {
+    package: '@adyen/api-library',
+    imports: "import type { Types } from '@adyen/api-library';",
+    error: 'Types.checkout.ServiceError | Types.management.RestServiceError',
+    kind: (event) => event.notificationItems[0].NotificationRequestItem.eventCode,
+    webhook: () => adyenNotification,
+    webhooks: { notification: adyenNotification },
+    calls: [
+      adyen('sessions.create', 'POST', '/v72/sessions', 'CreateCheckoutSessionRequest', 'CreateCheckoutSessionResponse'),
+      { ...adyen('sessions.result', 'GET', '/v72/sessions/*', null, 'SessionResultResponse'), params: '{ sessionResult: string }' },
+      adyen('payment_methods.list', 'POST', '/v72/paymentMethods', 'PaymentMethodsRequest', 'PaymentMethodsResponse'),
+      adyen('payments.create', 'POST', '/v72/payments', 'PaymentRequest', 'PaymentResponse'),
+      adyen('payments.details', 'POST', '/v72/payments/details', 'PaymentDetailsRequest', 'PaymentDetailsResponse'),
+      adyen('payment_links.create', 'POST', '/v72/paymentLinks', 'PaymentLinkRequest', 'PaymentLinkResponse'),
+      adyen('payment_links.get', 'GET', '/v72/paymentLinks/*', null, 'PaymentLinkResponse'),
+      adyen('payment_links.update', 'PATCH', '/v72/paymentLinks/*', 'UpdatePaymentLinkRequest', 'PaymentLinkResponse'),
+      ...[['captures', 'Capture'], ['cancels', 'Cancel'], ['refunds', 'Refund'], ['reversals', 'Reversal']].map(
+        ([name, type]) => adyen(`${name}.create`, 'POST', `/v72/payments/*/${name}`, `Payment${type}Request`,
+          `Payment${type}Response`),
+      ),
+      adyen('cancels.by_reference', 'POST', '/v72/cancels', 'StandalonePaymentCancelRequest',
+        'StandalonePaymentCancelResponse'),
+      adyen('me.get', 'GET', '/v3/me', null, 'MeApiCredential'),
+      adyen('allowed_origins.list', 'GET', '/v3/me/allowedOrigins', null, 'AllowedOriginsResponse'),
+      adyen('allowed_origins.create', 'POST', '/v3/me/allowedOrigins', 'CreateAllowedOriginRequest', 'AllowedOrigin'),
+      adyen('allowed_origins.delete', 'DELETE', '/v3/me/allowedOrigins/*', null, null),
+      adyen('merchants.get', 'GET', '/v3/merchants/*', null, 'Merchant'),
+      { ...adyen('webhooks.list', 'GET', adyenWebhooks, null, 'ListWebhooksResponse'),
+        params: '{ pageNumber?: number; pageSize?: number }' },
+      adyen('webhooks.create', 'POST', adyenWebhooks, 'CreateMerchantWebhookRequest', 'Webhook'),
+      adyen('webhooks.get', 'GET', `${adyenWebhooks}/*`, null, 'Webhook'),
+      adyen('webhooks.update', 'PATCH', `${adyenWebhooks}/*`, 'UpdateMerchantWebhookRequest', 'Webhook'),
+      adyen('webhooks.delete', 'DELETE', `${adyenWebhooks}/*`, null, null),
+      adyen('webhooks.generate_hmac', 'POST', `${adyenWebhooks}/*/generateHmac`, null, 'GenerateHmacKeyResponse'),
+      adyen('webhooks.test', 'POST', `${adyenWebhooks}/*/test`, 'TestWebhookRequest', 'TestWebhookResponse'),
+      adyen('apple_pay_domains.add', 'POST', '/v3/merchants/*/paymentMethodSettings/*/addApplePayDomains', 'ApplePayInfo',
+        null),
+    ],
+  },
   stripe: {
     package: 'stripe',
     imports: "import Stripe from 'stripe'; import type { ApiList } from './node_modules/stripe/esm/lib.js';"
-      + " import type { StripeRawError } from './node_modules/stripe/esm/Types.js';",
+      + " import type { StripeRawError } from './node_modules/stripe/esm/Types.js';"
+      + " import type { TestHelpers as Helpers } from './node_modules/stripe/esm/resources/TestHelpers/ConfirmationTokens.js';",
     form: true,
     error: '{ error: StripeRawError }',
     webhook: (event) => (event.object === 'v2.core.event' ? 'Stripe.V2.Core.EventNotification' : 'Stripe.Event'),
@@ -62,6 +117,14 @@ export const providers = {
       ...stripe('payment_methods', [
         ['create', 'POST', '/v1/payment_methods', 'PaymentMethodCreateParams', 'PaymentMethod'],
       ]),
+      ...stripe('confirmation_tokens', [
+        ['retrieve', 'GET', '/v1/confirmation_tokens/*', 'ConfirmationTokenRetrieveParams', 'ConfirmationToken'],
+      ]),
+      // The browser's script makes them; what its call takes is what the test helper takes.
+      ...['confirmation_tokens', 'test_helpers.confirmation_tokens'].map((name) => ({
+        operation: `${name}.create`, method: 'POST', path: `/v1/${name.replace('.', '/')}`,
+        params: 'Helpers.ConfirmationTokenCreateParams', answer: 'Stripe.ConfirmationToken',
+      })),
       ...stripe('webhook_endpoints', [
         ['create', 'POST', '/v1/webhook_endpoints', 'WebhookEndpointCreateParams', 'WebhookEndpoint'],
         ['retrieve', 'GET', '/v1/webhook_endpoints/*', 'WebhookEndpointRetrieveParams', 'WebhookEndpoint'],
@@ -174,4 +237,13 @@ export const providers = {
     ].map((call) => (Array.isArray(call)
       ? { operation: call[0], method: call[1], path: call[2], params: call[3], answer: call[4] } : call)),
   },
+};
+
+// What a public preview of the API adds, by the preview of the library. It has the rest, too, in an older form.
+const PREVIEWED = /^(payment_intents|confirmation_tokens|test_helpers)\./;
+providers.stripe_preview = {
+  ...providers.stripe,
+  package: 'stripe-preview',
+  imports: providers.stripe.imports.replaceAll("'stripe'", "'stripe-preview'").replaceAll('node_modules/stripe/', 'node_modules/stripe-preview/'),
+  calls: providers.stripe.calls.filter(({ operation }) => PREVIEWED.test(operation)),
 };

@@ -53,6 +53,8 @@ const { TypeFlags, SymbolFlags } = ts;
 /** Words the library lets through because they may come later; here only known ones pass. */
 const isAnyOtherWord = (type) => type.isIntersection() && type.types.some((part) => is(part, TypeFlags.String));
 const isDecimal = (type) => /^Decimal(Impl)?$/.test(type.symbol?.name ?? '');
+/** A time, which the library reads out of a word and writes as one. */
+const isTime = (type) => type.symbol?.name === 'Date';
 
 class Judge {
   /** `note` is called with every field that is judged, and with its value where the library lists the values. */
@@ -120,6 +122,7 @@ class Judge {
     return members.some((member) => {
       if (member.isStringLiteral()) return member.value === value;
       if (is(member, TypeFlags.String | TypeFlags.TemplateLiteral) || isDecimal(member)) return true;
+      if (isTime(member)) return /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d))?$/.test(value);
       if (!this.form) return false;
       // A form has no types: what is written has to be what the library would have written.
       if (is(member, TypeFlags.Number | TypeFlags.BigInt)) return /^-?\d+$/.test(value);
@@ -171,7 +174,7 @@ class Judge {
     const members = this.members(type);
     const words = members.filter((member) => member.isStringLiteral()).map((member) => member.value).sort();
     if (words.length > 0) lines.push(`${at} = ${words.join(' | ')}`);
-    for (const member of members.filter((each) => is(each, TypeFlags.Object) && !isDecimal(each))) {
+    for (const member of members.filter((each) => is(each, TypeFlags.Object) && !isDecimal(each) && !isTime(each))) {
       if (this.checker.isArrayType(member)) {
         this.fields(this.checker.getTypeArguments(member)[0], `${at}[]`, depth, lines);
       } else if (depth > 0) {
@@ -258,7 +261,7 @@ function judgeRecording(lines) {
     };
     if (line.webhook) {
       const event = json(line.webhook);
-      const kind = event.category ?? event.type;
+      const kind = provider.kind?.(event) ?? event.category ?? event.type;
       if (plant === undefined) calls.webhooks.add(kind);
       look('webhook', kind, event, provider.webhook(event), {});
       continue;

@@ -5,11 +5,12 @@ use tollgate_domain::{
     fee::{Bound, LayerFee},
     routing::{ConditionResult, RuleOutcome, RuleResult},
 };
-use tollgate_engine::{ExplainedFallback, Quote, QuoteRequest};
+use tollgate_engine::{ExplainedFallback, Price, Quote, QuoteRequest};
 
 use crate::{
     client_api::quote::{self, QuoteBody},
     prelude::*,
+    response::fee_decision::FeeRuleResponse,
 };
 
 responses! {
@@ -23,6 +24,8 @@ responses! {
         /// The targets that are tried, in order, where the first cannot take a payment.
         fallbacks: Vec<FallbackResponse>,
         fee_steps: Vec<FeeStepsResponse>,
+        /// Every rule about the card fee, in the order in which they are looked at; empty where it has no kind.
+        fee_rules: Vec<FeeRuleResponse>,
     }
 
     /// A target that is tried where the one before cannot take a payment.
@@ -67,10 +70,11 @@ pub(crate) async fn handle(
 ) -> Done<ExplainResponse<'static>> {
     let environment = operator.path("environment")?;
     let body = body.bytes(&operator.headers).await?;
-    let request = quote::read(&body)?;
-    let snapshot = operator.app.engine.directory().snapshot();
+    let engine = &operator.app.engine;
+    let snapshot = engine.directory().snapshot();
     let view = snapshot.environment(environment).ok_or_else(not_found_here)?;
-    let explanation = tollgate_engine::explain(&view.configuration, &request);
+    let request = quote::read(&body, &view.configuration.fee_rules)?;
+    let explanation = tollgate_engine::explain(&view.configuration, engine.clock(), &request);
     let (written, unavailable) = match explanation.quote() {
         Ok(quote) => (Some(written(&request, &quote)?), None),
         Err(unroutable) => (None, Some(unroutable.to_string())),
@@ -80,16 +84,14 @@ pub(crate) async fn handle(
         quote: written,
         unavailable,
         rules: explanation.routing.rules.iter().map(rule).collect(),
-        fallbacks: operator
-            .app
-            .engine
-            .explain_fallbacks(view, &request, &explanation)
-            .map(fallback)
-            .collect(),
-        fee_steps: explanation.fee.map_or_else(
+        fallbacks: engine.explain_fallbacks(view, &request, &explanation).map(fallback).collect(),
+        fee_steps: explanation.price.as_ref().map_or_else(
             |_| Vec::new(),
-            |fee| vec![fee_steps("platform", &fee.platform), fee_steps("organization", &fee.organization)],
+            |Price { fee, .. }| {
+                vec![fee_steps("platform", &fee.platform), fee_steps("organization", &fee.organization)]
+            },
         ),
+        fee_rules: explanation.card_fee.iter().map(FeeRuleResponse::of).collect(),
     })
 }
 

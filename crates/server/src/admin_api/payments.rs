@@ -155,7 +155,12 @@ pub(crate) async fn read(operator: Operator) -> Done<PaymentOrTransfer> {
     respond::ok(&PaymentDetail {
         attempts: attempts.collect(),
         refunds: refund::all(&read.payment),
-        disputes: read.payment.disputes.iter().map(DisputeResponse::of).collect(),
+        disputes: read
+            .payment
+            .disputes
+            .iter()
+            .map(|dispute| DisputeResponse::of(dispute, read.payment.order.currency))
+            .collect(),
         postings: read.postings.iter().map(CardPostingResponse::of).collect(),
         exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),
         timeline: timeline::lines(&history, &read.timeline)?,

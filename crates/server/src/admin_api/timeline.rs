@@ -6,9 +6,10 @@ use tollgate_domain::{
     PaymentMethod, Timestamp,
     ach::{TransferOrder, TransferPurpose},
     card::CardOrder,
+    card_fee::PaymentFacts,
     fee::FeeSnapshot,
 };
-use tollgate_engine::{QuoteRequest, explain, metadata_pairs, ports::Entry};
+use tollgate_engine::{QuoteRequest, explain_routing, metadata_pairs, ports::Entry};
 
 use crate::{
     admin_api::explain::{fee_steps, rule},
@@ -62,6 +63,7 @@ impl<'a> PaymentHistory<'a> {
                 method: PaymentMethod::WebCard,
                 flow: Some(order.flow),
                 metadata,
+                card_fee: PaymentFacts::default(),
             }),
             fee: &order.fee,
         }
@@ -93,6 +95,7 @@ impl<'a> PaymentHistory<'a> {
                 method: PaymentMethod::Ach,
                 flow: None,
                 metadata,
+                card_fee: PaymentFacts::default(),
             }),
             fee: &order.fee,
         }
@@ -109,9 +112,9 @@ impl<'a> PaymentHistory<'a> {
     }
 
     fn routing(&self) -> serde_json::Value {
-        let explained = self.configuration.zip(self.quote.as_ref()).map(|(it, request)| explain(it, request));
-        let rules =
-            explained.as_ref().map(|explained| explained.routing.rules.iter().map(rule).collect::<Vec<_>>());
+        let explained =
+            self.configuration.zip(self.quote.as_ref()).map(|(it, request)| explain_routing(it, request));
+        let rules = explained.as_ref().map(|explained| explained.rules.iter().map(rule).collect::<Vec<_>>());
         json!({
             "configVersion": self.config_version,
             "decision": self.decision,

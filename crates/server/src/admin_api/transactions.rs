@@ -25,6 +25,8 @@ fn search(filter: TransactionFilter, text: String) -> PaymentSearch {
         preparation: None,
         method: filter.method,
         provider: filter.provider,
+        is_partly_refunded: filter.is_partly_refunded,
+        is_disputed: filter.is_disputed,
         created_from: filter.created_from,
         created_before: filter.created_before,
     }

@@ -24,6 +24,8 @@ use crate::{
 
 responses! {
     TransferSummary as TransferSummary {
+        /// The same as the transaction's, where a card payment has its own.
+        status: words::TransactionStatus,
         transaction: TransactionResponse,
         transfer: TransferDetail,
         #[serde(flatten)]
@@ -66,6 +68,7 @@ impl CorrectedAccountResponse {
 
 fn summary(transfer: &Transfer) -> TransferSummary {
     TransferSummary {
+        status: transfer.state.status.as_str().into(),
         transaction: TransactionResponse::of_transfer(transfer),
         transfer: TransferDetail::of(transfer),
         progress: TransferProgressResponse::of(transfer),

@@ -5,7 +5,7 @@ use std::{borrow::Cow, time::Duration};
 
 use http::HeaderMap;
 use serde_json::Value;
-use tollgate_configuration::EnvironmentSettings;
+use tollgate_configuration::Configuration;
 use tollgate_domain::{Flow, PaymentMethod, ServiceReference, hold::CaptureMode, tenant::KeyKind};
 use tollgate_engine::{
     PrepareError, PrepareRequest, QuoteRequest, ReadError,
@@ -19,7 +19,10 @@ use utoipa::{
 use crate::{
     json::text::JsonText,
     prelude::*,
-    request::unknown_fields,
+    request::{
+        card_fee_fields::{self, CardBody, CardFeeFields, PayerBody},
+        unknown_fields,
+    },
     response::{
         payment as payment_response,
         payment::{PaymentReadResponse, PaymentResponse},
@@ -36,7 +39,7 @@ pub(crate) async fn prepare(
 /// Both flows are prepared alike; only their answers differ.
 async fn prepare_flow(caller: Caller, body: Body, flow: Flow) -> CreatedOnce<PaymentResponse<'static>> {
     let body = body::read_json(&caller.headers, body, body::CLIENT_LIMIT).await?;
-    let request = read_body(&body, &caller.headers, flow, caller.kind, &caller.view.configuration.settings)?;
+    let request = read_body(&body, &caller.headers, flow, caller.kind, &caller.view.configuration)?;
     let (app, engine) = (Arc::clone(&caller.app), Arc::clone(&caller.app.engine));
     let preparing = async move { Box::pin(engine.prepare(&caller.view, request, &caller.request)).await };
     let prepared = run_to_completion(&app.engine, preparing).await??;
@@ -88,6 +91,12 @@ bodies! {
         /// When the money is taken: `automatic` as soon as the customer pays, `manual` when you capture it. 400 where the selected
         /// provider cannot hold it.
         capture: Option<words::Capture>,
+        /// The card that will be charged, if it is known. The fee is decided once the provider has told it.
+        card: Option<CardBody<'static>>,
+        /// Where the payer is, which decides a card fee that has a kind.
+        payer: Option<PayerBody<'static>>,
+        /// Whether the payment is one of a series: a subscription, installments. False where it is left out.
+        recurring: Option<bool>,
         /// Hosted checkout only: where the customer goes after paying.
         success_url: Option<scalars::ReturnUrlInput>,
         /// Hosted checkout only: where the customer goes without having paid.
@@ -131,8 +140,9 @@ fn read_body(
     headers: &HeaderMap,
     flow: Flow,
     caller: KeyKind,
-    settings: &EnvironmentSettings,
+    configuration: &Configuration,
 ) -> Result<PrepareRequest, ApiError> {
+    let (settings, rules) = (&configuration.settings, &configuration.fee_rules);
     let body: PrepareBody<'_> = body::parse_object(bytes)?;
     let mut errors = FieldErrors::default();
     let principal = fields::amount("amountMinor", body.amount_minor, &mut errors);
@@ -162,6 +172,13 @@ fn read_body(
         "automatic, manual",
         &mut errors,
     );
+    let facts = CardFeeFields {
+        card: body.card,
+        payer: body.payer,
+        recurring: body.recurring,
+        payment_method_type: None,
+    };
+    let card_fee = card_fee_fields::read(&facts, method, rules, &mut errors);
     let idempotency_key = idempotency_key::from_header(headers, &mut errors);
     let success_url = fields::return_url("successUrl", success_url, settings, &mut errors);
     let cancel_url = fields::return_url("cancelUrl", cancel_url, settings, &mut errors);
@@ -173,6 +190,7 @@ fn read_body(
                 method: method?,
                 flow: Some(flow),
                 metadata: pairs?,
+                card_fee: card_fee?,
             },
             flow,
             description,

@@ -10,8 +10,9 @@ use bytes::Bytes;
 use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::{
-    Flow, PaymentMethod,
-    fee::{BREAKDOWN_VERSION, LayerFee},
+    Currency, Flow, PaymentMethod,
+    card_fee::{FeeDecision, Rules},
+    fee::{BREAKDOWN_VERSION, FeeSnapshot, LayerFee},
     routing::{Route, Share},
 };
 use tollgate_engine::{Quote, QuoteRequest};
@@ -27,10 +28,11 @@ use crate::{
     request::{
         auth::{Access, authenticate},
         call_notes::{self, CallNotes},
+        card_fee_fields::{self, CardBody, CardFeeFields, PayerBody},
         context::RequestContext,
         metadata_field::{MetadataField, metadata},
     },
-    response::payment::RoutingResponse,
+    response::{fee_decision::FeeDecisionResponse, payment::RoutingResponse},
     types::{
         schemas::Schemas,
         shape,
@@ -90,8 +92,9 @@ fn decide(
 ) -> Done<QuoteResponse> {
     let snapshot = app.engine.directory().snapshot();
     let key = authenticate(app, &snapshot, headers, context, Access::SecretKey)?;
-    let request = read(&body?)?;
-    let quote = tollgate_engine::quote(&key.environment.configuration, &request)?;
+    let configuration = &key.environment.configuration;
+    let request = read(&body?, &configuration.fee_rules)?;
+    let quote = tollgate_engine::quote(configuration, app.engine.clock(), &request)?;
     key.meters.quotes.fetch_add(1, Relaxed);
     Ok(respond::ok_written(|bytes| write(bytes, &request, &quote)))
 }
@@ -116,6 +119,20 @@ pub(crate) struct QuoteBody<'a> {
     flow: Raw<'a>,
     #[schema(value_type = Option<scalars::MetadataInput>)]
     metadata: Option<MetadataField>,
+    /// The card that will be charged. With it and `payer` the quote of a card fee that has a kind is exact.
+    #[serde(borrow)]
+    #[schema(value_type = Option<CardBody<'static>>)]
+    card: Raw<'a>,
+    #[serde(borrow)]
+    #[schema(value_type = Option<PayerBody<'static>>)]
+    payer: Raw<'a>,
+    /// Whether the payment is one of a series: a subscription, installments. False where it is left out.
+    #[serde(borrow)]
+    #[schema(value_type = Option<bool>)]
+    recurring: Raw<'a>,
+    #[serde(borrow)]
+    #[schema(value_type = Option<scalars::MethodTypeInput>)]
+    payment_method_type: Raw<'a>,
 }
 
 /// The answer as it is written below, field by field.
@@ -137,6 +154,9 @@ pub(crate) struct QuoteResponse {
     total_debit_minor: (),
     breakdown: BreakdownResponse,
     routing: RoutingResponse,
+    /// Only where the card fee has a kind.
+    #[schema(nullable = false)]
+    fee_decision: Option<FeeDecisionResponse<'static>>,
 }
 
 shape!(QuoteResponse);
@@ -179,7 +199,7 @@ struct LayerResponse {
 }
 
 /// Reads a quote's body, naming every faulty field.
-pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
+pub(crate) fn read(bytes: &[u8], rules: &Rules) -> Result<QuoteRequest, ApiError> {
     let body: QuoteBody<'_> = body::parse_object(bytes)?;
     let mut errors = FieldErrors::default();
     let principal = fields::amount("amountMinor", body.amount_minor, &mut errors);
@@ -208,6 +228,17 @@ pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
         .map(Some),
     };
     let metadata = metadata(body.metadata, bytes, &mut errors);
+    let card_fee = card_fee_fields::read(
+        &CardFeeFields {
+            card: body.card,
+            payer: body.payer,
+            recurring: body.recurring,
+            payment_method_type: body.payment_method_type,
+        },
+        method,
+        rules,
+        &mut errors,
+    );
     let read = (|| {
         Some(QuoteRequest {
             principal: principal?,
@@ -215,6 +246,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<QuoteRequest, ApiError> {
             method: method?,
             flow: flow?,
             metadata: metadata?,
+            card_fee: card_fee?,
         })
     })();
     fields::complete(errors, read)
@@ -240,6 +272,9 @@ pub(crate) fn write(bytes: &mut Vec<u8>, request: &QuoteRequest, quote: &Quote<'
             it.list(field!("layers"), layers.into_iter(), write_layer);
         });
         it.object(field!("routing"), |it| write_route(it, &quote.route));
+        if let Some(decision) = &quote.decision {
+            it.object(field!("feeDecision"), |it| write_decision(it, decision, request.currency, fee));
+        }
     });
 }
 
@@ -253,6 +288,26 @@ fn write_layer(bytes: &mut Vec<u8>, (scope, fee): (&'static str, &LayerFee)) {
         it.optional_minor(field!("capFeeMinor"), fee.layer.cap);
         it.minor(field!("feeMinor"), fee.fee);
     });
+}
+
+/// The fields of [`FeeDecisionResponse`].
+fn write_decision(it: &mut ObjectWriter<'_>, decision: &FeeDecision, currency: Currency, fee: &FeeSnapshot) {
+    it.word(field!("kind"), decision.kind.as_str());
+    it.minor(field!("configuredFeeMinor"), decision.configured);
+    it.minor(field!("feeMinor"), decision.fee);
+    it.object(field!("range"), |it| {
+        it.minor(field!("minMinor"), decision.range.min);
+        it.minor(field!("maxMinor"), decision.range.max);
+    });
+    it.list(field!("reasons"), decision.reasons.iter(), |bytes, reason| {
+        json_writer::object(bytes, |it| {
+            it.word(field!("code"), reason.code.as_str());
+            it.word(field!("rule"), reason.code.rule());
+            it.optional_text(field!("source"), reason.source.as_deref());
+        });
+    });
+    it.text(field!("disclosure"), &decision.disclosure(currency, fee));
+    it.text(field!("rulesVersion"), &decision.rules_version);
 }
 
 fn write_route(it: &mut ObjectWriter<'_>, route: &Route<'_>) {
@@ -279,6 +334,8 @@ fn write_share(bytes: &mut Vec<u8>, Share { target, weight }: &Share) {
 mod tests {
     use serde_json::{Value, json};
     use tollgate_configuration::Configuration;
+    use tollgate_domain::card_fee::ReasonCode;
+    use tollgate_engine::SystemClock;
 
     use super::*;
 
@@ -295,13 +352,46 @@ mod tests {
             ]}}},
         });
         let configuration = Configuration::read(&document, &Configuration::default()).unwrap();
-        let request = read(br#"{"amountMinor":"100","currency":"USD"}"#).unwrap();
+        let request = read(br#"{"amountMinor":"100","currency":"USD"}"#, &configuration.fee_rules).unwrap();
         let mut bytes = Vec::new();
-        write(&mut bytes, &request, &tollgate_engine::quote(&configuration, &request).unwrap());
+        write(&mut bytes, &request, &tollgate_engine::quote(&configuration, &SystemClock, &request).unwrap());
         let quote: Value = serde_json::from_slice(&bytes).unwrap();
         let split = document.pointer("/routing/web_card/default/split");
         assert_eq!(quote.pointer("/routing/split"), split);
         assert_eq!(quote.pointer("/routing/provider"), Some(&json!("b")));
         assert_eq!(quote.pointer("/breakdown/provider"), Some(&json!("b")));
+    }
+
+    #[test]
+    fn a_decision_is_written_as_it_is_described() {
+        let layer = json!({"enabled": true, "percentFeeBps": 350, "feeKind": "surcharge"});
+        let document = json!({
+            "providers": {"cards": {"adapter": "stripe", "credentials": {}, "options": {"apiVersion": "2026-10-28.endive"}}},
+            "routing": {"web_card": {"default": {"provider": "cards", "channel": "web_card"}}},
+            "fees": [{"provider": "cards", "paymentMethod": "web_card", "channel": "none", "currency": "USD", "organization": layer}],
+            "settings": {"feeProgram": {
+                "merchant": {"country": "US", "state": "CO", "mcc": "5999"},
+                "cost": {"cards": {"percentBps": 290, "fixedMinor": "30"}},
+                "noticeGivenOn": "2026-01-01", "entryNoticeAttested": true, "amexParityConfirmed": true,
+            }},
+        });
+        let configuration = Configuration::read(&document, &Configuration::default()).unwrap();
+        let order = br#"{"amountMinor":"12500","currency":"USD"}"#;
+        let of_card = br#"{"amountMinor":"12500","currency":"USD","card":{"brand":"visa","funding":"credit"},
+            "payer":{"country":"US","state":"CO"}}"#;
+        for (body, fee) in [(&order[..], "0"), (&of_card[..], "250")] {
+            let request = read(body, &configuration.fee_rules).unwrap();
+            let quote = tollgate_engine::quote(&configuration, &SystemClock, &request).unwrap();
+            let mut bytes = Vec::new();
+            write(&mut bytes, &request, &quote);
+            let written: Value = serde_json::from_slice(&bytes).unwrap();
+            let decision = quote.decision.as_deref().unwrap();
+            let described = FeeDecisionResponse::of(decision, request.currency, &quote.fee);
+            assert_eq!(written["feeDecision"], serde_json::to_value(described).unwrap());
+            assert_eq!(written["feeDecision"]["feeMinor"], fee);
+        }
+        for code in ReasonCode::ALL {
+            assert_eq!(json!(code.rule()).to_string(), format!("\"{}\"", code.rule()), "it is not escaped");
+        }
     }
 }

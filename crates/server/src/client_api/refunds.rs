@@ -2,6 +2,7 @@
 
 use tollgate_domain::{
     Currency, Minor,
+    card_fee::ReasonCode,
     id::RefundId,
     refund::{OffStep, RefundTerms},
 };
@@ -106,6 +107,12 @@ impl From<RefundError> for ApiError {
         match error {
             RefundError::Missing => no_such_payment(),
             RefundError::NotRefundable(why) => Self::new(ErrorCode::NotRefundable, why),
+            RefundError::KeepsSurcharge => {
+                let mut errors = FieldErrors::default();
+                let (code, rule) = (ReasonCode::RefundNone.as_str(), ReasonCode::RefundNone.rule());
+                errors.add::<()>("feeRefund", format!("must be `proportional` or `full`, {code}: {rule}"));
+                errors.into_error()
+            }
             RefundError::Exceeds { left } => {
                 let detail = |field: &'static str, amount: Minor| Detail {
                     field: field.into(),

@@ -77,6 +77,8 @@ pub(crate) fn filter(query: &mut QueryReader<'_>) -> TransactionFilter {
         ),
         method: query.value_as("paymentMethod", "must be one of: web_card, ach", PaymentMethod::parse),
         provider: query.value("provider"),
+        is_partly_refunded: query.value("partlyRefunded").unwrap_or(false),
+        is_disputed: query.value("disputed").unwrap_or(false),
         created_from: query.moment("createdFrom"),
         created_before: query.moment("createdBefore"),
     }

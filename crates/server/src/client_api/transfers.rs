@@ -7,6 +7,7 @@ use http::HeaderMap;
 use tollgate_domain::{
     PaymentMethod,
     ach::{BankAccountType, RecipientKind, TransferPurpose, is_routing_number},
+    card_fee::PaymentFacts,
 };
 use tollgate_engine::{
     Bank, CancelError, CustomerToken, QuoteRequest, TransferCanceled, TransferCreated, TransferError,
@@ -358,7 +359,14 @@ fn quote(
     let principal = fields::amount("amountMinor", amount, errors);
     let currency = fields::currency(currency, Some(method), errors);
     let metadata = metadata_field::read(pairs, bytes, errors);
-    Some(QuoteRequest { principal: principal?, currency: currency?, method, flow: None, metadata: metadata? })
+    Some(QuoteRequest {
+        principal: principal?,
+        currency: currency?,
+        method,
+        flow: None,
+        metadata: metadata?,
+        card_fee: PaymentFacts::default(),
+    })
 }
 
 fn read_routing_number(raw: Raw<'_>, errors: &mut FieldErrors) -> Option<String> {

@@ -118,8 +118,9 @@ impl ObjectWriter<'_> {
 }
 
 fn write_text(bytes: &mut Vec<u8>, text: &str) {
-    let is_plain = text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\');
-    if is_plain {
+    // Without a way out at the first such byte, many bytes are looked at at once.
+    let escaped = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'"') | u8::from(byte == b'\\');
+    if text.bytes().fold(0, |found, byte| found | escaped(byte)) == 0 {
         bytes.push(b'"');
         bytes.extend_from_slice(text.as_bytes());
         bytes.push(b'"');

@@ -11,7 +11,10 @@ use crate::{
         failures::{self, FailureResponses},
         operations,
     },
-    types::{scalars, schemas::Schemas},
+    types::{
+        scalars,
+        schemas::{Schemas, WARNINGS},
+    },
 };
 
 /// The groups of the document, in their order.
@@ -36,7 +39,8 @@ One API in front of card and bank-transfer providers: it routes payments, adds f
 Every answer is an envelope: `{\"success\":true,\"data\":{…},\"message\":null}`, or a failure with `error.code`, \
 `error.requestId` and every faulty field in `error.details`. Every answer carries `Request-Id`; an `X-Request-Id` of \
 your own is recorded beside it. Amounts are whole numbers of minor units: strings of digits in answers, strings or \
-JSON integers in requests. Fields that a request does not know are ignored.
+JSON integers in requests. A field that a request does not know is ignored and named in the answer's `warnings`; \
+with `settings.strictFields`, as in the sandbox, it is refused.
 
 The paths below `/client/v1` take an API key, those below `/admin/v1` an operator's personal token or the admin token, both as \
 `Authorization: Bearer …`.
@@ -53,6 +57,7 @@ pub(crate) fn document() -> Value {
         paths.entry(path).or_insert_with(|| json!({}))[method] = rendered;
     }
     schemas.put("Failure", failures::schema());
+    schemas.put(WARNINGS, failures::warnings_schema());
     schemas.put("FailureDetail", failures::detail_schema());
     schemas.put("FaultyField", failures::faulty_field_schema());
     schemas.put("ErrorCode", failures::code_schema());

@@ -16,7 +16,16 @@ pub(crate) fn schema() -> Value {
             "data": {"type": "null"},
             "message": {"type": "string", "description": "A human-readable message."},
             "error": {"$ref": "#/components/schemas/FailureDetail"},
+            "warnings": {"$ref": "#/components/schemas/Warnings"},
         },
+    })
+}
+
+pub(crate) fn warnings_schema() -> Value {
+    json!({
+        "type": "array",
+        "items": {"type": "string"},
+        "description": "Only where the request had fields that nothing reads: what each of them is, and which was probably meant.",
     })
 }
 
@@ -37,6 +46,11 @@ pub(crate) fn detail_schema() -> Value {
                 "type": "string",
                 "description": "The related payment, if one is recorded: a rejected transfer, or a preparation that cannot be paid.",
             },
+            "feeDecision": {
+                "$ref": "#/components/schemas/FeeDecision",
+                "description": "With `fee_changed`: what is decided for the card now.",
+            },
+            "totalDebitMinor": {"type": "string", "description": "With `fee_changed`: the total to agree to."},
             "docs": {"type": "string", "description": "Where the code is explained, on this server."},
         },
     })

@@ -59,8 +59,14 @@ fn others(operation: Described) -> Described {
             LimitExceeded,
         ]),
         "component_confirm" => {
-            operation.fails(&[PaymentNotConfirmable, ProviderNotConfigured, ProviderRejected])
+            operation.fails(&[PaymentNotConfirmable, FeeChanged, ProviderNotConfigured, ProviderRejected])
         }
+        "component_card" => operation.fails(&[
+            PaymentNotConfirmable,
+            ProviderNotConfigured,
+            ProviderRejected,
+            ProviderUnavailable,
+        ]),
         "component_switch" => {
             operation.fails(&[NotSwitchable, ProviderNotConfigured, ProviderRejected, ProviderUnavailable])
         }
@@ -88,8 +94,13 @@ fn others(operation: Described) -> Described {
             operation.answers_bare("text/html", text()).without_store()
         }
         "metrics" => operation.answers_bare("application/openmetrics-text", text()).without_store(),
+        "policy_report" => {
+            operation.takes_raw().answers_bare("application/json", any_object()).without_store()
+        }
         "openapi" => operation.answers_bare("application/json", any_object()).without_store(),
-        "docs_script" | "browser_script" => operation.answers_bare("text/javascript", text()).without_store(),
+        "docs_script" | "browser_script" | "browser_script_version" => {
+            operation.answers_bare("text/javascript", text()).without_store()
+        }
         _ => operation,
     }
 }
@@ -112,8 +123,10 @@ fn operators(operation: Described) -> Described {
         }
         "organization_list" => operation.with(parameters::after(OrganizationId::PREFIX)),
         "application_list" => operation.with(parameters::after(ApplicationId::PREFIX)),
-        "statement_read" => operation.with(parameters::month()),
-        "statement_export" => operation.with(parameters::month()).answers_bare("text/csv", text()),
+        "statement_read" | "fee_report_read" => operation.with(parameters::month()),
+        "statement_export" | "fee_report_export" => {
+            operation.with(parameters::month()).answers_bare("text/csv", text())
+        }
         "environment_create" => operation.fails(&[NameTaken]),
         "environment_list" => operation.with(parameters::after(EnvironmentId::PREFIX)),
         "key_list" => operation.with(parameters::after(KeyId::PREFIX)),
@@ -123,6 +136,9 @@ fn operators(operation: Described) -> Described {
         }
         "config_history" => operation.with(parameters::versions()),
         "quote_explain" | "provider_list" => operation.without_store(),
+        "payment_note" => {
+            operation.with_actor().example(json!({"text": "The customer called: the lamp arrived broken."}))
+        }
         "exception_resolve" => {
             operation.with_actor().example(json!({"note": "Refunded by hand, ticket 1001."}))
         }

@@ -107,6 +107,16 @@ pub(crate) fn transactions() -> Vec<Value> {
         query("status", "Only this status.", inline::<words::TransactionStatus>()),
         query("paymentMethod", "Only this method.", inline::<words::PaymentMethod>()),
         query("provider", "Only this provider.", json!({"type": "string"})),
+        query(
+            "partlyRefunded",
+            "`true`: only those that are paid and were refunded in part.",
+            json!({"type": "boolean"}),
+        ),
+        query(
+            "disputed",
+            "`true`: only those with a dispute, whatever became of it.",
+            json!({"type": "boolean"}),
+        ),
         query("createdFrom", "Only from this time on.", moment()),
         query("createdBefore", "Only before this time.", moment()),
     ];
@@ -130,8 +140,8 @@ pub(crate) fn exported_transactions() -> Vec<Value> {
 
 fn search() -> Value {
     let about = "Only those found by this text: a reference or its beginning, an amount such as `1044.44 USD`, the customer's \
-                 name or e-mail address, a word of the description, a value of the metadata, the last four digits of a bank \
-                 account, or the ID of a request, an event, a refund, a dispute or of something at the provider.";
+                 name or e-mail address, a word of the description, a value of the metadata, the last four digits of a card or bank \
+                 account, a card's network, funding or country (`visa debit`, `country=FR`), or the ID of a request, an event, a refund, a dispute or of something at the provider.";
     query("search", about, json!({"type": "string"}))
 }
 

@@ -15,6 +15,7 @@ const METHODS: &[(&str, &str)] = &[
     ("fee_quote", "fees.quote"),
     ("payment_prepare", "payments.createCheckout"),
     ("component_prepare", "payments.createComponent"),
+    ("component_card", "payments.decideFee"),
     ("component_confirm", "payments.confirm"),
     ("component_switch", "payments.switch"),
     ("payment_read", "payments.retrieve"),

@@ -1,8 +1,5 @@
 //! `GET /openapi.json`, and `GET /docs`: the document as a page to read and to try things on. The page's policy lets it
-//! ask no other host for anything. Below `/docs/` is the documentation, and `GET /tollgate.js` is the script for callers'
-//! own pages.
-
-use std::sync::LazyLock;
+//! ask no other host for anything. Below `/docs/` is the documentation.
 
 use axum::{
     body::Body,
@@ -10,7 +7,6 @@ use axum::{
     response::Response,
 };
 use http::{HeaderMap, HeaderValue, header};
-use tollgate_docs::{Keep, StaticFile};
 
 use crate::app::SharedApp;
 
@@ -37,15 +33,4 @@ pub(crate) async fn docs(State(app): State<SharedApp>) -> Response {
 /// The documentation: its pages, their files, and the script of the page above.
 pub(crate) async fn site(request: Request) -> Response {
     tollgate_docs::respond(request.uri().path(), request.uri().query(), request.headers())
-}
-
-/// The card fields for callers' own pages, which import it from here: it has no key, so any page may read it.
-pub(crate) async fn browser_script(headers: HeaderMap) -> Response {
-    const SCRIPT: &[u8] = include_bytes!("../../../../sdk/typescript/src/browser.js");
-    // Kept for minutes only, so that a new release reaches the pages soon.
-    static FILE: LazyLock<StaticFile> =
-        LazyLock::new(|| StaticFile::new("text/javascript; charset=utf-8", Keep::Minutes, SCRIPT));
-    let mut response = FILE.respond(&headers);
-    response.headers_mut().insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
-    response
 }

@@ -71,7 +71,8 @@ fn find_key<'s>(
         };
         refuse(app, context, message)
     })?;
-    call_notes::caller(key.environment.environment.id, key.id);
+    let is_strict = key.environment.configuration.settings.strict_fields;
+    call_notes::caller(key.environment.environment.id, key.id, is_strict);
     check_origin(app, key, headers)?;
     if !key.scope.allows_address(context.client) {
         return Err(ApiError::new(

@@ -16,9 +16,9 @@ thread_local! {
 /// The fields of a body that nothing reads.
 #[derive(Debug, Default)]
 pub(crate) struct UnknownFields {
-    pub(super) warnings: Vec<String>,
-    /// The names, in the same order.
     pub(crate) names: Vec<String>,
+    /// The known fields that were probably meant, in the same order.
+    pub(super) meant: Vec<Option<String>>,
     /// How many there are beyond those.
     pub(super) more: usize,
 }
@@ -30,6 +30,8 @@ pub(crate) struct CallNotes {
     pub(crate) caller: Option<(EnvironmentId, KeyId)>,
     pub(crate) reference: Option<Box<str>>,
     pub(crate) unknown_fields: Option<Box<UnknownFields>>,
+    /// Whether the environment refuses fields that nothing reads.
+    pub(crate) is_strict: bool,
 }
 
 /// Runs what answers a call, and returns what was learned meanwhile.
@@ -48,8 +50,11 @@ pub(crate) fn collected<A>(answer: impl FnOnce() -> A) -> (A, CallNotes) {
     (answer, NOTES_HERE.take())
 }
 
-pub(crate) fn caller(environment: EnvironmentId, key: KeyId) {
-    note(|notes| notes.caller = Some((environment, key)));
+pub(crate) fn caller(environment: EnvironmentId, key: KeyId, is_strict: bool) {
+    note(|notes| {
+        notes.caller = Some((environment, key));
+        notes.is_strict = is_strict;
+    });
 }
 
 /// Takes note of the payment that was made.
@@ -57,15 +62,11 @@ pub(crate) fn reference(reference: &impl ToString) {
     note(|notes| notes.reference = Some(reference.to_string().into()));
 }
 
-/// Where nobody collects notes, nobody reads them.
-pub(super) fn note(change: impl FnOnce(&mut CallNotes)) {
+/// Reads or changes what was learned so far. Where nobody collects notes, nobody reads them.
+pub(super) fn note<R: Default>(change: impl FnOnce(&mut CallNotes) -> R) -> R {
     let mut change = Some(change);
     let mut make = |notes: &RefCell<CallNotes>| {
-        if let Some(change) = change.take() {
-            change(&mut notes.borrow_mut());
-        }
+        change.take().map(|change| change(&mut notes.borrow_mut())).unwrap_or_default()
     };
-    if NOTES.try_with(&mut make).is_err() {
-        NOTES_HERE.with(make);
-    }
+    NOTES.try_with(&mut make).unwrap_or_else(|_| NOTES_HERE.with(make))
 }

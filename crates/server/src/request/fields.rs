@@ -9,6 +9,7 @@ use tollgate_vault::contains_secret_key;
 
 use crate::{
     json::text::JsonText,
+    request::unknown_fields,
     response::{
         error::{ApiError, Detail},
         error_code::ErrorCode,
@@ -72,7 +73,8 @@ impl FieldErrors {
 }
 
 /// Every value was read, or the faults say why not.
-pub(crate) fn complete<T>(errors: FieldErrors, value: Option<T>) -> Result<T, ApiError> {
+pub(crate) fn complete<T>(mut errors: FieldErrors, value: Option<T>) -> Result<T, ApiError> {
+    errors.details.extend(unknown_fields::refused().into_iter().flatten());
     match value {
         Some(value) if errors.is_empty() => Ok(value),
         _ => Err(errors.into_error()),

@@ -1,4 +1,5 @@
-//! Fields of a body that nothing reads: they are ignored, and named in a header, because most of them are typing errors.
+//! Fields of a body that nothing reads: they are ignored, and named in the answer, because most of them are typing errors; an
+//! environment can have them refused.
 //!
 //! Which fields are known is what the body's own type says, so that there is no second list of them.
 
@@ -12,19 +13,52 @@ use serde::{
 };
 use tollgate_vault::contains_secret_key;
 
-use crate::request::call_notes::{self, UnknownFields};
+use crate::{
+    request::call_notes::{self, UnknownFields},
+    response::error::Detail,
+};
 
 const HEADER: HeaderName = HeaderName::from_static("tollgate-warning");
 /// Enough to see what is wrong.
 const MAX_NAMED: usize = 5;
 const MAX_NAME_LENGTH: usize = 60;
 
-/// Adds a header for each unknown field.
-pub(crate) fn add_warnings(unknown: &UnknownFields, headers: &mut HeaderMap) {
-    let more = (unknown.more > 0).then(|| format!("and {} more unknown fields", unknown.more));
-    for warning in unknown.warnings.iter().chain(&more).filter_map(|text| HeaderValue::from_str(text).ok()) {
+impl UnknownFields {
+    /// A sentence for each unknown field.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let more = (self.more > 0).then(|| format!("and {} more unknown fields", self.more));
+        let named = self.names.iter().zip(&self.meant).map(|(name, meant)| match meant {
+            Some(meant) => format!("unknown field \"{name}\"; did you mean \"{meant}\"?"),
+            None => format!("unknown field \"{name}\""),
+        });
+        named.chain(more).collect()
+    }
+}
+
+/// Adds a header for each warning.
+pub(crate) fn add_warnings(warnings: &[String], headers: &mut HeaderMap) {
+    for warning in warnings.iter().filter_map(|text| HeaderValue::from_str(text).ok()) {
         headers.append(HEADER, warning);
     }
+}
+
+/// What the call's answer says of its unknown fields.
+pub(crate) fn warnings() -> Option<Vec<String>> {
+    call_notes::note(|notes| notes.unknown_fields.as_deref().map(UnknownFields::warnings))
+}
+
+/// The fields to refuse and why, where the environment wants that.
+pub(crate) fn refused() -> Option<Vec<Detail>> {
+    let unknown = call_notes::note(|notes| if notes.is_strict { notes.unknown_fields.take() } else { None })?;
+    let named = unknown.names.into_iter().zip(unknown.meant);
+    let refused = named.map(|(name, meant)| Detail {
+        field: name.into(),
+        message: match meant {
+            Some(meant) => format!("is not a field of this request; did you mean `{meant}`?").into(),
+            None => "is not a field of this request".into(),
+        },
+    });
+    Some(refused.collect())
 }
 
 /// Reads a JSON object, and notes the fields that its type does not have. `inside` names the field that holds the object.
@@ -39,15 +73,11 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(inside: Option<&str>, object: &'a str
     Ok(read)
 }
 
-/// A field's path as it may be shown, and what to say about it.
-fn named_with_warning(inside: Option<&str>, name: &str, known: &[&str]) -> (String, String) {
+/// A field's path as it may be shown, and that of the one that was probably meant.
+fn named(inside: Option<&str>, name: &str, known: &[&str]) -> (String, Option<String>) {
     let path = |name: &str| inside.map_or_else(|| name.to_owned(), |inside| format!("{inside}.{name}"));
     let shown = if contains_secret_key(name) { "(a secret key)".to_owned() } else { path(&visible(name)) };
-    let warning = match likely(name, known) {
-        Some(meant) => format!("unknown field \"{shown}\"; did you mean \"{}\"?", path(meant)),
-        None => format!("unknown field \"{shown}\""),
-    };
-    (shown, warning)
+    (shown, likely(name, known).map(path))
 }
 
 /// What of a name a header can carry.
@@ -95,11 +125,11 @@ impl Unknown {
     }
 
     fn add_to(&self, noted: &mut UnknownFields, inside: Option<&str>) {
-        let room = MAX_NAMED.saturating_sub(noted.warnings.len());
+        let room = MAX_NAMED.saturating_sub(noted.names.len());
         for name in self.named.iter().take(room) {
-            let (name, warning) = named_with_warning(inside, name, self.known);
+            let (name, meant) = named(inside, name, self.known);
             noted.names.push(name);
-            noted.warnings.push(warning);
+            noted.meant.push(meant);
         }
         noted.more += self.count - self.named.len().min(room);
     }
@@ -198,7 +228,7 @@ mod tests {
     }
 
     fn warnings(inside: Option<&'static str>, json: &'static str) -> Vec<String> {
-        noted(inside, json).warnings
+        noted(inside, json).warnings()
     }
 
     fn noted(inside: Option<&'static str>, json: &'static str) -> UnknownFields {
@@ -233,12 +263,35 @@ mod tests {
     }
 
     #[test]
+    fn a_strict_environment_refuses_what_others_warn_of() {
+        let refused = |is_strict| {
+            let body = r#"{"amountMinor":1,"sucessUrl":"","color":1}"#;
+            call_notes::collected(|| {
+                call_notes::note(|notes| notes.is_strict = is_strict);
+                read::<Order<'_>>(Some("order"), body).map(drop).unwrap();
+                (refused(), super::warnings())
+            })
+            .0
+        };
+        let (details, warnings) = refused(true);
+        let details: Vec<_> =
+            details.unwrap().into_iter().map(|it| format!("{} {}", it.field, it.message)).collect();
+        let expected = [
+            "order.sucessUrl is not a field of this request; did you mean `order.successUrl`?",
+            "order.color is not a field of this request",
+        ];
+        assert_eq!((details, warnings), (expected.map(str::to_owned).to_vec(), None));
+        let (details, warnings) = refused(false);
+        assert_eq!((details, warnings.map(|warnings| warnings.len())), (None, Some(2)));
+    }
+
+    #[test]
     fn headers_stay_small_and_hold_no_secret() {
         let name = "x".repeat(50);
         let many: Vec<String> = (0..1_000).map(|number| format!("\"{name}{number}\":1,")).collect();
         let many = format!("{{{}\"y\":1}}", many.concat());
         let mut headers = HeaderMap::new();
-        add_warnings(&noted(None, many.leak()), &mut headers);
+        add_warnings(&noted(None, many.leak()).warnings(), &mut headers);
         let values: Vec<_> = headers.get_all(HEADER).iter().collect();
         assert_eq!(values.len(), MAX_NAMED + 1);
         assert_eq!(values[MAX_NAMED], "and 996 more unknown fields");

@@ -8,10 +8,14 @@ use axum::{
 };
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
+use serde_json::Value;
 use tollgate_domain::{id::RequestId, limit::LimitBound, routing::Unroutable};
-use tollgate_engine::{CircuitOpen, ExceededLimit, ReadError, ports::StoreError};
+use tollgate_engine::{
+    CircuitOpen, ExceededLimit, ReadError,
+    ports::{CardPayment, StoreError},
+};
 
-use crate::response::error_code::ErrorCode;
+use crate::response::{error_code::ErrorCode, fee_decision::FeeDecisionResponse};
 
 /// On an answer that was given before.
 pub(crate) const IDEMPOTENT_REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
@@ -37,6 +41,7 @@ struct Failure {
     close: bool,
     replayed: bool,
     reference: Option<String>,
+    decided: Option<(Value, String)>,
 }
 
 impl ApiError {
@@ -51,6 +56,7 @@ impl ApiError {
             close: false,
             replayed: false,
             reference: None,
+            decided: None,
         }))
     }
 
@@ -200,6 +206,20 @@ impl ApiError {
         Self::new(ErrorCode::ProviderNotConfigured, message)
     }
 
+    /// What a payer agreed to is not what is decided for their card.
+    pub(crate) fn fee_changed(payment: &CardPayment) -> Self {
+        let order = &payment.order;
+        let card_fee = payment.progress.card_fee.as_ref();
+        let decided = card_fee.and_then(|card_fee| card_fee.card.as_ref()).map(|card| {
+            let decision = FeeDecisionResponse::of(&card.decision, order.currency, &card.amounts);
+            let total = card.amounts.total_debit.to_string();
+            (serde_json::to_value(decision).unwrap_or_default(), total)
+        });
+        let message = "The fee for this card is not the one that the payer agreed to; nothing was charged. Show the payer \
+                       error.feeDecision and error.totalDebitMinor, and confirm with that total.";
+        Self::new(ErrorCode::FeeChanged, message).about(&order.id).with(|it| it.decided = decided)
+    }
+
     /// The provider did not respond, and nothing can be paid.
     pub(crate) fn provider_unavailable(retry_after: Duration) -> Self {
         let message = "The payment provider could not be reached or its response was unclear. No payment can be \
@@ -237,9 +257,9 @@ impl ApiError {
     }
 
     /// The failure as the caller gets it.
-    pub(crate) fn render(&self, request: RequestId) -> Response {
+    pub(crate) fn render(&self, request: RequestId, warnings: &[String]) -> Response {
         let failure = &self.0;
-        let mut response = Response::new(Body::from(self.body(request)));
+        let mut response = Response::new(Body::from(self.body(request, warnings)));
         *response.status_mut() = failure.code.status();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -266,7 +286,7 @@ impl ApiError {
     /// The bytes of the answer to a request whose head cannot be read; the parser's own `head` has everything but a body
     /// and an id.
     pub(crate) fn render_refused_head(&self, request: RequestId, head: &str) -> Vec<u8> {
-        let (status, body) = (self.status(), self.body(request));
+        let (status, body) = (self.status(), self.body(request, &[]));
         let is_kept =
             |line: &&str| !line.is_empty() && !line.to_ascii_lowercase().starts_with("content-length:");
         let kept: Vec<_> = head.split("\r\n").skip(1).filter(is_kept).collect();
@@ -280,7 +300,7 @@ impl ApiError {
         answer
     }
 
-    fn body(&self, request: RequestId) -> Vec<u8> {
+    fn body(&self, request: RequestId, warnings: &[String]) -> Vec<u8> {
         let failure = &self.0;
         let envelope = FailureEnvelope {
             success: false,
@@ -291,8 +311,11 @@ impl ApiError {
                 request_id: request.to_string(),
                 details: &failure.details,
                 service_reference: failure.reference.as_deref(),
+                fee_decision: failure.decided.as_ref().map(|(decision, _)| decision),
+                total_debit_minor: failure.decided.as_ref().map(|(_, total)| total.as_str()),
                 docs: failure.code.docs(),
             },
+            warnings,
         };
         serde_json::to_vec(&envelope).unwrap_or_default()
     }
@@ -304,6 +327,8 @@ struct FailureEnvelope<'a> {
     data: (),
     message: &'a str,
     error: FailureBody<'a>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    warnings: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -314,6 +339,10 @@ struct FailureBody<'a> {
     details: &'a [Detail],
     #[serde(skip_serializing_if = "Option::is_none")]
     service_reference: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fee_decision: Option<&'a Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_debit_minor: Option<&'a str>,
     docs: &'static str,
 }
 

@@ -106,6 +106,9 @@ error_codes! {
         PaymentNotConfirmable "payment_not_confirmable":
             "The payment was not prepared for a component, has expired, or was canceled.",
             "Prepare a new payment.";
+        FeeChanged "fee_changed":
+            "What the payer agreed to is not what is decided for the card now; nothing was charged. `error.feeDecision` and `error.totalDebitMinor` are the new decision.",
+            "Show the payer the new fee and total, and confirm with that total once they agree.";
         NotSwitchable "not_switchable":
             "No card was declined at the provider that `from` names, no other provider of the route can take the payment, or it was paid or has expired.",
             "Read the payment; confirm what is being paid, try another card, or prepare a new payment.";

@@ -5,6 +5,7 @@ use tollgate_domain::{
     Channel, ServiceReference,
     ach::TransferOrder,
     card::CardOrder,
+    card_fee::FeeKind,
     routing::{Matched, RouteProgress, Share, Split},
 };
 use tollgate_engine::{
@@ -14,7 +15,10 @@ use tollgate_engine::{
 use utoipa::ToSchema;
 
 use crate::{
-    response::transaction::{AmountsResponse, FeeResponse, TransactionResponse},
+    response::{
+        fee_decision::FeeDecisionResponse,
+        transaction::{AmountsResponse, FeeResponse, TransactionResponse},
+    },
     types::prelude::*,
 };
 
@@ -127,6 +131,10 @@ pub(crate) enum ComponentResponse<'a> {
         amount: String,
         #[schema(value_type = scalars::CurrencyCode)]
         currency: String,
+        /// Only where the card decides the fee: what can be paid with. The browser makes a confirmation token instead of confirming.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        payment_methods: Option<&'a [String]>,
     },
     #[serde(rename = "card_provider_b_web_payments", rename_all = "camelCase")]
     #[schema(title = "WebPayments")]
@@ -143,6 +151,25 @@ pub(crate) enum ComponentResponse<'a> {
         amount: String,
         #[schema(value_type = scalars::CurrencyCode)]
         currency: String,
+    },
+    #[serde(rename = "card_provider_c_drop_in", rename_all = "camelCase")]
+    #[schema(title = "DropIn")]
+    DropIn {
+        client_key: &'a str,
+        environment: &'static str,
+        session_id: &'a str,
+        session_data: &'a str,
+        country_code: &'a str,
+        #[schema(value_type = scalars::MinorUnits)]
+        amount_minor: String,
+        /// The total debit as a decimal number, with as many digits behind the point as the currency has.
+        #[schema(pattern = r"^[0-9]+(\.[0-9]+)?$", example = "128.75")]
+        amount: String,
+        #[schema(value_type = scalars::CurrencyCode)]
+        currency: String,
+        /// The provider's script and style sheet that draw the component.
+        script_url: &'a str,
+        style_url: &'a str,
     },
 }
 
@@ -168,6 +195,10 @@ responses! {
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(nullable = false)]
         checkout_url: Option<&'a str>,
+        /// What was decided about the card fee last; only where it has a kind.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        fee_decision: Option<FeeDecisionResponse<'a>>,
         prepared_at: Option<Moment>,
         expires_at: Moment,
     }
@@ -193,7 +224,11 @@ responses! {
 /// The answer to a preparation: the only one that carries a component.
 pub(crate) fn prepared(prepared: &PreparedPayment) -> PaymentResponse<'_> {
     let order = &prepared.payment.order;
-    let component = prepared.component.as_ref().map(|component| component_answer(component, order));
+    let component = prepared.component.as_ref().map(|component| {
+        let card_fee = prepared.payment.progress.card_fee.as_ref();
+        let by_card = card_fee.is_some_and(|card_fee| card_fee.kind() == FeeKind::Surcharge);
+        component_answer(component, order, by_card)
+    });
     PaymentResponse { component, ..payment_response(&prepared.payment) }
 }
 
@@ -209,13 +244,16 @@ pub(crate) fn read_back(payment: &CardPayment) -> PaymentReadResponse<'_> {
     }
 }
 
-fn payment_response(payment: &CardPayment) -> PaymentResponse<'_> {
+/// What is known of a payment: the fee as it was decided last.
+pub(crate) fn payment_response(payment: &CardPayment) -> PaymentResponse<'_> {
     let (order, progress) = (&payment.order, &payment.progress);
     let reference = ServiceReference::Card(order.id);
+    let card_fee = progress.card_fee.as_ref();
+    let amounts = card_fee.and_then(|fee| fee.card.as_ref()).map_or(&order.fee, |card| &card.amounts);
     PaymentResponse {
         service_reference: reference.to_string(),
         status: progress.preparation.as_str().into(),
-        amounts: AmountsResponse::of(&order.fee),
+        amounts: AmountsResponse::of(amounts),
         fee: FeeResponse::of(&order.provider, reference, order.currency, order.channel),
         currency: order.currency.into(),
         payment_method: reference.method().as_str().into(),
@@ -224,12 +262,14 @@ fn payment_response(payment: &CardPayment) -> PaymentResponse<'_> {
         routing: RoutingResponse::of(order),
         component: None,
         checkout_url: progress.checkout_url.as_deref(),
+        fee_decision: card_fee.map(|fee| FeeDecisionResponse::of(fee.latest(), order.currency, amounts)),
         prepared_at: progress.prepared_at.map(Moment),
         expires_at: Moment(order.expires_at),
     }
 }
 
-fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> ComponentResponse<'a> {
+/// `by_card` is true where the card decides the fee.
+fn component_answer<'a>(component: &'a Component, order: &CardOrder, by_card: bool) -> ComponentResponse<'a> {
     let total = order.fee.total_debit;
     match component {
         Component::PaymentElement {
@@ -238,6 +278,7 @@ fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> Componen
             payment_intent_id,
             account,
             script_url,
+            token_methods,
         } => ComponentResponse::PaymentElement {
             publishable_key,
             client_secret: client_secret.expose(),
@@ -247,6 +288,7 @@ fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> Componen
             amount_minor: total.to_string(),
             amount: order.currency.decimal(total),
             currency: order.currency.to_string(),
+            payment_methods: token_methods.as_deref().filter(|_| by_card),
         },
         Component::WebPayments { application_id, location_id, environment, script_url } => {
             ComponentResponse::WebPayments {
@@ -259,6 +301,26 @@ fn component_answer<'a>(component: &'a Component, order: &CardOrder) -> Componen
                 currency: order.currency.to_string(),
             }
         }
+        Component::DropIn {
+            client_key,
+            environment,
+            session_id,
+            session_data,
+            country_code,
+            script_url,
+            style_url,
+        } => ComponentResponse::DropIn {
+            client_key,
+            environment,
+            session_id,
+            session_data: session_data.expose(),
+            country_code,
+            amount_minor: total.to_string(),
+            amount: order.currency.decimal(total),
+            currency: order.currency.to_string(),
+            script_url,
+            style_url,
+        },
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
+    request::unknown_fields,
     response::error::{ApiError, IDEMPOTENT_REPLAYED},
     types::{
         schemas::Schemas,
@@ -99,6 +100,8 @@ struct SuccessEnvelope<'a, T> {
     success: bool,
     data: &'a T,
     message: (),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warnings: Option<Vec<String>>,
 }
 
 pub(crate) fn ok<T: Serialize + Shape>(data: &T) -> Done<T::Static> {
@@ -150,15 +153,21 @@ fn marked<K>(mut answer: Answer<K>, replayed: bool) -> Answer<K> {
 
 /// 200 with data that `write` writes as JSON.
 pub(crate) fn ok_written<T>(write: impl FnOnce(&mut Vec<u8>)) -> Answer<kind::Done<T>> {
-    let mut body = Vec::with_capacity(1_024);
+    let mut body = Vec::with_capacity(2_048);
     body.extend_from_slice(br#"{"success":true,"data":"#);
     write(&mut body);
-    body.extend_from_slice(br#","message":null}"#);
+    body.extend_from_slice(br#","message":null"#);
+    if let Some(warnings) = unknown_fields::warnings() {
+        body.extend_from_slice(br#","warnings":"#);
+        body.extend(serde_json::to_vec(&warnings).unwrap_or_else(|_| b"[]".to_vec()));
+    }
+    body.push(b'}');
     Answer(json_response(StatusCode::OK, body), PhantomData)
 }
 
 fn with_status<T: Serialize, K>(status: StatusCode, data: &T) -> Result<Answer<K>, ApiError> {
-    let body = serde_json::to_vec(&SuccessEnvelope { success: true, data, message: () })
+    let warnings = unknown_fields::warnings();
+    let body = serde_json::to_vec(&SuccessEnvelope { success: true, data, message: (), warnings })
         .map_err(|error| ApiError::internal(error.to_string()))?;
     Ok(Answer(json_response(status, body), PhantomData))
 }

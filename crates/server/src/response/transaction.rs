@@ -6,6 +6,7 @@ use tollgate_domain::{
     approval::Approval,
     fee::{BREAKDOWN_VERSION, FeeSnapshot},
     hold::HoldActionKind,
+    payment_card::PaymentCard,
     transaction::{Dispute, Failure, Transaction, TransactionState},
 };
 use tollgate_engine::ports::{CardPayment, Transfer};
@@ -77,8 +78,35 @@ responses! {
         status: String,
         reason: Option<String>,
         amount_minor: Option<MinorUnits>,
+        /// The currency of `amountMinor`. Where it is not the payment's, nothing is booked and an exception is raised.
+        #[schema(value_type = scalars::CurrencyCode)]
+        currency: String,
         /// Until when the provider takes evidence; null where it did not say, or takes none.
         respond_by: Option<Moment>,
+    }
+
+    /// The card that was charged or tried last, as far as the provider describes it.
+    CardResponse as TransactionCard {
+        /// `visa`, `mastercard`, `amex`, `discover`, `diners`, `jcb`, `unionpay`, or another of the provider's words.
+        brand: Option<String>,
+        /// The last four digits of the card's number.
+        last4: Option<String>,
+        /// `credit`, `debit` or `prepaid`.
+        funding: Option<String>,
+        /// Where the bank is that issued it, as ISO 3166-1 writes it in two letters.
+        country: Option<String>,
+        expiry_month: Option<u8>,
+        expiry_year: Option<u16>,
+        /// How the customer was authenticated, in the provider's word, such as `authenticated`; null where that was not tried.
+        three_d_secure: Option<String>,
+        /// What the card's bank said of what the customer typed.
+        checks: CardChecksResponse,
+    }
+
+    CardChecksResponse as TransactionCardChecks {
+        address: Option<words::CardCheck>,
+        postal_code: Option<words::CardCheck>,
+        cvc: Option<words::CardCheck>,
     }
 
     /// Where the approval of a transfer, a refund or a wallet movement stands.
@@ -128,10 +156,16 @@ responses! {
         provider: String,
         channel: words::Channel,
         fee: FeeResponse,
+        /// What kind of fee the amounts include; only where the card fee has a kind.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schema(nullable = false)]
+        fee_kind: Option<words::FeeKind>,
         provider_reference: Option<String>,
         failure: Option<FailureResponse>,
         refunded_minor: MinorUnits,
         dispute: Option<DisputeResponse>,
+        /// The card that the customer paid with, or tried last; null for anything else, and where the provider does not say.
+        card: Option<CardResponse>,
         description: Option<String>,
         metadata: Metadata,
         created_at: Moment,
@@ -206,7 +240,7 @@ impl TransactionResponse {
             revision: facts.revision,
             status: state.status.as_str().into(),
             amounts: AmountsResponse::of(&state.amounts(facts.fee)),
-            authorized: state.hold.map(|_| AmountsResponse::of(facts.fee)),
+            authorized: state.hold.map(|_| AmountsResponse::of(&state.charged(facts.fee))),
             capture_before: state.hold.and_then(|hold| hold.capture_before).map(Moment),
             pending_action: state
                 .hold
@@ -219,10 +253,16 @@ impl TransactionResponse {
             provider: facts.provider.to_owned(),
             channel: facts.channel.as_str().into(),
             fee: FeeResponse::of(facts.provider, facts.reference, facts.currency, facts.channel),
+            fee_kind: state
+                .charged
+                .as_ref()
+                .and_then(|charged| charged.kind)
+                .map(|kind| kind.as_str().into()),
             provider_reference: state.provider_reference.clone(),
             failure: state.failure.as_ref().map(failure),
             refunded_minor: state.refunded.into(),
-            dispute: state.dispute.as_ref().map(DisputeResponse::of),
+            dispute: state.dispute.as_ref().map(|dispute| DisputeResponse::of(dispute, facts.currency)),
+            card: state.card.as_deref().map(CardResponse::of),
             description: facts.description.map(str::to_owned),
             metadata: Metadata::stored(facts.metadata),
             created_at: Moment(created_at),
@@ -249,13 +289,33 @@ pub(crate) fn failure(failure: &Failure) -> FailureResponse {
 }
 
 impl DisputeResponse {
-    pub(crate) fn of(dispute: &Dispute) -> Self {
+    pub(crate) fn of(dispute: &Dispute, currency: Currency) -> Self {
         Self {
             id: dispute.id.clone(),
             status: dispute.status.clone(),
             reason: dispute.reason.clone(),
             amount_minor: dispute.amount.map(MinorUnits),
+            currency: dispute.currency.clone().unwrap_or_else(|| currency.code().to_owned()),
             respond_by: dispute.respond_by.map(Moment),
+        }
+    }
+}
+
+impl CardResponse {
+    fn of(card: &PaymentCard) -> Self {
+        Self {
+            brand: card.brand.clone(),
+            last4: card.last_four.clone(),
+            funding: card.funding.clone(),
+            country: card.country.clone(),
+            expiry_month: card.expiry_month,
+            expiry_year: card.expiry_year,
+            three_d_secure: card.three_d_secure.clone(),
+            checks: CardChecksResponse {
+                address: card.checks.address.map(Into::into),
+                postal_code: card.checks.postal_code.map(Into::into),
+                cvc: card.checks.cvc.map(Into::into),
+            },
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::{
     app::{App, Mounted, SharedApp, is_for_operators},
     client_api::quote,
     request::{
-        call_notes::{self, CallNotes},
+        call_notes::{self, CallNotes, UnknownFields},
         context::RequestContext,
         origin::CrossOrigin,
         unknown_fields,
@@ -259,15 +259,15 @@ impl Edge {
     ) -> Response {
         let mut response = handled.unwrap_or_else(|_| ApiError::internal("handler panicked").into_response());
         let failure = response.extensions_mut().remove::<ApiError>();
+        let unknown_fields = record.notes.unknown_fields.as_deref();
+        let warnings = unknown_fields.map(UnknownFields::warnings).unwrap_or_default();
         if let Some(failure) = &failure {
-            response = failure.render(context.id);
+            response = failure.render(context.id, &warnings);
         }
         let took = started.elapsed();
         self.app.metrics.answered(operation, response.status(), took);
         finish(response.headers_mut(), record.method, context.id);
-        if let Some(unknown) = &record.notes.unknown_fields {
-            unknown_fields::add_warnings(unknown, response.headers_mut());
-        }
+        unknown_fields::add_warnings(&warnings, response.headers_mut());
         record.end_span(response.status(), failure.as_ref());
         self.keep(operation, context, response.status(), failure.as_ref(), took, record);
         record.log(context, response.status(), failure.as_ref(), took.as_micros(), &self.call_lines);

@@ -19,6 +19,8 @@ use prometheus_client::{
 };
 use tollgate_engine::{Circuits, DeliveryOutcome, DeliveryTally};
 
+use crate::policy_tally::PolicyReports;
+
 /// Upper bounds in nanoseconds; from well under a quote to well over a slow store. What is slower is counted too.
 const LATENCY_BOUNDS_NANOS: [u64; 14] = [
     50_000,
@@ -56,12 +58,14 @@ impl Metrics {
         operations: impl Iterator<Item = &'static str>,
         deliveries: Arc<DeliveryTally>,
         circuits: Arc<Circuits>,
+        policy_reports: Arc<PolicyReports>,
     ) -> Self {
         let mut registry = Registry::with_prefix("tollgate");
         let requests = Arc::new(Requests::new(operations));
         registry.register_collector(Box::new(Arc::clone(&requests)));
         registry.register_collector(Box::new(Deliveries(deliveries)));
         registry.register_collector(Box::new(OpenCircuits(circuits)));
+        registry.register_collector(Box::new(PageReports(policy_reports)));
         let connections = Gauge::default();
         registry.register("http_connections", "Open connections", connections.clone());
         let connections_dropped = Counter::default();
@@ -228,6 +232,24 @@ impl Collector for OpenCircuits {
     }
 }
 
+/// What browsers reported of pages with card fields.
+#[derive(Debug)]
+struct PageReports(Arc<PolicyReports>);
+
+impl Collector for PageReports {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let help =
+            "Violations of the policy of pages with card fields, as browsers reported them to this node";
+        let mut reports =
+            encoder.encode_descriptor("payment_page_reports", help, None, MetricType::Counter)?;
+        for (directive, count) in self.0.counts() {
+            let labels = [("directive", directive)];
+            reports.encode_family(&labels)?.encode_counter::<NoLabels, _, u64>(&count, None)?;
+        }
+        Ok(())
+    }
+}
+
 type NoLabels = [(&'static str, &'static str); 0];
 
 fn seconds(nanos: u64) -> f64 {
@@ -249,7 +271,8 @@ mod tests {
 
     #[test]
     fn counts_of_all_threads_add_up() {
-        let metrics = Arc::new(Metrics::new(["a", "b"].into_iter(), Arc::default(), Arc::default()));
+        let metrics =
+            Arc::new(Metrics::new(["a", "b"].into_iter(), Arc::default(), Arc::default(), Arc::default()));
         let threads: Vec<_> = (0..20)
             .map(|_| {
                 let metrics = Arc::clone(&metrics);

@@ -15,7 +15,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use http::StatusCode;
 use http_body::{Frame, SizeHint};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf, Take};
 
 use crate::transport::connections::{OpenConnection, Phase};
 
@@ -27,10 +27,11 @@ const DISCARD_LIMIT: usize = 1024 * 1024;
 pub(crate) const MAX_HEAD: usize = 32 * 1024;
 
 /// The most that is read at once: less than the parser's smallest buffer.
-const MAX_READ: usize = 8 * 1024 - 1;
+const MAX_READ: u64 = 8 * 1024 - 1;
 
 pub(crate) struct ConnectionStream<S, R> {
-    stream: S,
+    /// Reads no more at once than its limit, which is set anew each time.
+    stream: Take<S>,
     connection: Arc<OpenConnection>,
     /// What to answer, given the status and the head that the parser would answer with.
     refuse: R,
@@ -54,6 +55,7 @@ where
     R: Fn(StatusCode, &str) -> Vec<u8>,
 {
     pub(crate) fn new(stream: S, connection: Arc<OpenConnection>, refuse: R) -> Self {
+        let stream = stream.take(MAX_READ);
         Self { stream, connection, refuse, in_first_line: true, first_line_bytes: 0, refusal: None }
     }
 
@@ -96,7 +98,7 @@ where
     fn poll_refusal(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let Some(refusal) = &mut self.refusal else { return Poll::Ready(Ok(())) };
         while let Some(rest) = refusal.answer.get(refusal.written..).filter(|rest| !rest.is_empty()) {
-            match ready!(Pin::new(&mut self.stream).poll_write(context, rest))? {
+            match ready!(Pin::new(self.stream.get_mut()).poll_write(context, rest))? {
                 0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                 written => refusal.written += written,
             }
@@ -110,7 +112,7 @@ where
         let mut space = [0; 4096];
         while refusal.discarded < DISCARD_LIMIT {
             let mut buffer = ReadBuf::new(&mut space);
-            let read = ready!(Pin::new(&mut self.stream).poll_read(context, &mut buffer));
+            let read = ready!(Pin::new(self.stream.get_mut()).poll_read(context, &mut buffer));
             match (read, buffer.filled().len()) {
                 (Ok(()), 0) | (Err(_), _) => break,
                 (Ok(()), count) => refusal.discarded += count,
@@ -131,12 +133,10 @@ where
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         // The parser would double its buffer each time it is filled, and keep it for as long as the connection waits.
-        let space = buffer.initialize_unfilled_to(buffer.remaining().min(MAX_READ));
-        let mut part = ReadBuf::new(space);
-        ready!(Pin::new(&mut self.stream).poll_read(context, &mut part))?;
-        self.saw(part.filled());
-        let read = part.filled().len();
-        buffer.advance(read);
+        self.stream.set_limit(MAX_READ);
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, buffer))?;
+        self.saw(buffer.filled().get(before..).unwrap_or_default());
         Poll::Ready(Ok(()))
     }
 }
@@ -156,20 +156,20 @@ where
             self.refusal = answer.map(|answer| ErrorReply { answer, written: 0, discarded: 0 });
         }
         if self.refusal.is_none() {
-            return Pin::new(&mut self.stream).poll_write(context, bytes);
+            return Pin::new(self.stream.get_mut()).poll_write(context, bytes);
         }
         ready!(self.poll_refusal(context))?;
         Poll::Ready(Ok(bytes.len()))
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.stream).poll_flush(context))?;
+        ready!(Pin::new(self.stream.get_mut()).poll_flush(context))?;
         self.connection.activity().flushed();
         Poll::Ready(Ok(()))
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        ready!(Pin::new(self.stream.get_mut()).poll_shutdown(context))?;
         self.poll_discard(context)
     }
 }

@@ -116,6 +116,8 @@ fn provider() -> Value {
             "baseUrl": {"type": "string", "maxLength": 2000, "description": "The base URL, if not the default."},
             "environment": {"type": "string", "enum": ["sandbox", "production"]},
             "funding": fields,
+            "merchantAccount": {"type": "string", "maxLength": 4096, "description": "The account at the provider, where its keys are for several."},
+            "livePrefix": {"type": "string", "maxLength": 4096, "description": "What the provider's addresses for live payments begin with, where each company has its own."},
             "options": options(),
         }),
     )
@@ -255,6 +257,7 @@ fn fee_layer() -> Value {
     object(
         &[],
         json!({
+            "feeKind": at("FeeKind"),
             "enabled": boolean(true),
             "fixedFeeMinor": at("ConfiguredMinorUnits"),
             "percentFeeBps": integer(0, 10000),
@@ -346,12 +349,14 @@ fn settings() -> Value {
                 }),
             ),
             "fallbackMayCostMore": boolean(false),
+            "feeProgram": fee_program(),
             "rateLimitPerSecond": integer(1, 1_000_000),
             "retention": object(
                 &[],
                 json!({"customerDataDays": integer(1, 3_650), "providerEventDays": integer(30, 3_650)}),
             ),
             "requestLogDays": integer(1, 90),
+            "strictFields": boolean(false),
             "returnRates": object(
                 &[],
                 json!({
@@ -361,6 +366,57 @@ fn settings() -> Value {
                 }),
             ),
             "surchargeWarningBps": integer(0, 10_000),
+        }),
+    )
+}
+
+fn fee_program() -> Value {
+    let day = json!({"type": "string", "format": "date"});
+    object(
+        &["merchant"],
+        json!({
+            "merchant": {
+                "type": "object", "required": ["country"], "additionalProperties": false,
+                "properties": {
+                    "country": at("CountryInput"),
+                    "state": {"oneOf": [{"type": "null"}, at("StateInput")]},
+                    "mcc": {"type": ["string", "null"], "pattern": "^[0-9]{4}$"},
+                },
+                "description": "Where the merchant sells from, and its category.",
+            },
+            "acceptedBrands": {
+                "type": "array", "maxItems": 20, "items": at("CardBrand"),
+                "description": "The card networks it takes; empty for all.",
+            },
+            "cost": {
+                "type": "object",
+                "description": "By provider: what accepting a card costs.",
+                "additionalProperties": {
+                    "type": "object", "required": ["percentBps"], "additionalProperties": false,
+                    "properties": {
+                        "percentBps": integer(0, 10_000),
+                        "fixedMinor": {"oneOf": [{"type": "null"}, at("ConfiguredMinorUnits")]},
+                    },
+                },
+            },
+            "noticeGivenOn": day,
+            "entryNoticeAttested": boolean(false),
+            "amexParityConfirmed": boolean(false),
+            "postedTotalPrice": boolean(false),
+            "onlineOnly": {"type": "boolean"},
+            "overrides": {
+                "type": "array", "maxItems": 100,
+                "items": {
+                    "type": "object", "required": ["id", "reason", "expiresOn"], "additionalProperties": false,
+                    "properties": {
+                        "id": {"type": "string", "minLength": 1, "maxLength": 64},
+                        "reason": {"type": "string", "minLength": 1, "maxLength": 1000},
+                        "document": {"type": ["string", "null"], "minLength": 1, "maxLength": 500},
+                        "expiresOn": day,
+                    },
+                },
+                "description": "Rules that somebody has set aside, each until a day within a year.",
+            },
         }),
     )
 }

@@ -85,6 +85,18 @@ scalars! {
         "description": "An active ISO 4217 code, case-insensitive.",
         "type": "string", "format": "iso-4217", "pattern": "^[A-Za-z]{3}$", "examples": ["USD"]
     }
+    CountryInput {
+        "description": "An ISO 3166-1 code of two letters, case-insensitive.",
+        "type": "string", "pattern": "^[A-Za-z]{2}$", "examples": ["US"]
+    }
+    StateInput {
+        "description": "A state or province as ISO 3166-2 has it behind the country, case-insensitive.",
+        "type": "string", "pattern": "^[A-Za-z0-9]{1,3}$", "examples": ["GA"]
+    }
+    MethodTypeInput {
+        "description": "What pays, by the provider's name for it: `card`, also the default, or another method such as `us_bank_account`.",
+        "type": "string", "pattern": "^[a-z0-9_]{1,64}$", "examples": ["card"]
+    }
     DollarInput {
         "description": "Bank transfers are in US dollars.",
         "type": "string", "pattern": "^[Uu][Ss][Dd]$", "examples": ["USD"]

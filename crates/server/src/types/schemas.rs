@@ -9,6 +9,8 @@ use utoipa::{
 };
 
 const PLACE: &str = "#/components/schemas/";
+/// What an answer says of fields that nothing read.
+pub(crate) const WARNINGS: &str = "Warnings";
 
 #[derive(Default)]
 pub(crate) struct Schemas(BTreeMap<String, Value>);
@@ -87,6 +89,7 @@ impl Schemas {
                     "success": {"type": "boolean", "const": true},
                     "data": data,
                     "message": {"type": "null"},
+                    "warnings": place(WARNINGS),
                 },
             }),
         )

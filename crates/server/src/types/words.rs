@@ -82,6 +82,8 @@ words! {
     PaymentStatus = domain::card::Preparation::ALL.map(domain::card::Preparation::as_str)
         .into_iter()
         .chain(domain::transaction::Status::ALL.map(domain::transaction::Status::as_str));
+    /// The result of a check; null where it did not apply.
+    CardCheck of domain::payment_card::CheckResult;
     AttemptState of domain::card::AttemptState;
     BankAccountType of domain::ach::BankAccountType;
     FailureKind = ["return", "failure"];
@@ -115,6 +117,11 @@ words! {
     CircuitDecision = ["open", "closed", "automatic"];
     CircuitChange = ["open", "closed"];
     ConditionOp = ["eq", "ne", "in", "notIn", "lt", "lte", "gt", "gte", "exists", "startsWith"];
+    CardBrand of domain::card_fee::Brand;
+    CardFunding of domain::card_fee::Funding;
+    FeeKind of domain::card_fee::FeeKind;
+    FeeReasonCode of domain::card_fee::ReasonCode;
+    FeeRuleSide = ["merchant", "payer"];
     FeeScope = ["platform", "organization"];
     FeeBound = ["minimum", "cap"];
 }

@@ -119,7 +119,8 @@ fn take_down(cluster: &Cluster, caller: String, hosted: bool, answer: &Answer) -
     let expires_at = moment(answer.text("/data/expiresAt"));
     let page = answer.text("/data/checkoutUrl").rsplit('/').next().unwrap_or_default().to_owned();
     let intent = answer.text("/data/component/paymentIntentId").to_owned();
-    let object = [page, intent].into_iter().find(|name| !name.is_empty());
+    let session = answer.text("/data/component/sessionId").to_owned();
+    let object = [page, intent, session].into_iter().find(|name| !name.is_empty());
     let total = answer.text("/data/totalDebitMinor").parse().unwrap_or(0);
     let provider = answer.text("/data/provider").to_owned();
     // What was tried on it before it was switched stays known.
@@ -206,7 +207,11 @@ async fn pay_intent(cluster: &Arc<Cluster>, prepared: &Arc<Prepared>, intent: &s
             let is_let = pay_page(world, intent);
             world.note("customer", format_args!("pays on {intent}: {is_let}"));
         }
-        let body = json!({ "paymentIntentId": intent, "clientStatus": "succeeded" });
+        let body = if prepared.provider == "card_provider_c" {
+            json!({ "sessionResult": "result" })
+        } else {
+            json!({ "paymentIntentId": intent, "clientStatus": "succeeded" })
+        };
         status = confirm(cluster, prepared, None, &body).await;
         world.pause(100..9_000).await;
     }

@@ -13,7 +13,7 @@ use tollgate_engine::ports::PaymentFilter;
 use super::cards::SECOND_PROVIDER_FROM;
 use crate::{
     node::Cluster,
-    providers::{BANK, PAGES, REGISTER, SECOND_BANK, WEBHOOK_SECRET, address, key_prefix},
+    providers::{BANK, DROP_IN, PAGES, REGISTER, SECOND_BANK, WEBHOOK_SECRET, address, key_prefix},
     receivers::endpoint_url,
     world::World,
 };
@@ -229,6 +229,10 @@ fn document(world: &World, wishes: Wishes) -> Value {
     } else {
         json!([])
     };
+    let second = json!({ "provider": "card_provider_b", "channel": "web_card" });
+    let third = json!({ "provider": "card_provider_c", "channel": "web_card" });
+    let card_fallbacks =
+        if world.profile.third_provider_from == 0 { vec![second, third] } else { vec![second] };
     json!({
         "providers": {
             // Its account never changes: what went on to it can always be asked for there.
@@ -260,11 +264,26 @@ fn document(world: &World, wishes: Wishes) -> Value {
                     "webhookSignatureKey": WEBHOOK_SECRET,
                 },
             },
+            // Its account never changes either.
+            "card_provider_c": {
+                "adapter": "adyen", "baseUrl": address(DROP_IN, 'a'), "merchantAccount": "account-a",
+                "credentials": {
+                    "apiKey": key(DROP_IN, 'a', 1), "clientKey": "live_key", "hmacKey": WEBHOOK_SECRET,
+                },
+            },
         },
         "routing": {
             "web_card": {
                 "enabled": true,
                 "rules": [{
+                    "id": "largest", "enabled": true,
+                    "conditions": [{ "id": "amount", "field": "amountMinor", "op": "gte",
+                                     "value": world.profile.third_provider_from.to_string() }],
+                    "target": {
+                        "provider": "card_provider_c", "channel": "web_card",
+                        "fallbacks": [{ "provider": "card_provider_a", "channel": "web_card" }],
+                    },
+                }, {
                     "id": "large", "enabled": true,
                     "conditions": [{ "id": "amount", "field": "amountMinor", "op": "gte",
                                      "value": SECOND_PROVIDER_FROM.to_string() }],
@@ -275,7 +294,7 @@ fn document(world: &World, wishes: Wishes) -> Value {
                 }],
                 "default": {
                     "provider": "card_provider_a", "channel": "web_card",
-                    "fallbacks": [{ "provider": "card_provider_b", "channel": "web_card" }],
+                    "fallbacks": card_fallbacks,
                 },
             },
             "ach": {
@@ -287,6 +306,7 @@ fn document(world: &World, wishes: Wishes) -> Value {
             fee("ach_provider_b", "ach", "standard_ach"), fee("ach_provider_b", "ach", "same_day_ach"),
             fee("ach_provider", "ach", "standard_ach"), fee("ach_provider", "ach", "same_day_ach"),
             fee("card_provider_a", "web_card", "none"), fee("card_provider_b", "web_card", "none"),
+            fee("card_provider_c", "web_card", "none"),
         ],
         "settings": {
             "preparationLifetimeSeconds": world.profile.preparation_lifetime,

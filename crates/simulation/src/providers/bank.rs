@@ -275,7 +275,7 @@ fn change(world: &Arc<World>, id: &str, standing: Standing) {
     drop(ledger);
     world.note(account, format_args!("{id} {standing:?}"));
     let body = serde_json::json!({ "kind": "ach_transfer.updated", "objects": [id] });
-    webhooks::send(world, account.wire, account, id, number, body);
+    let _ = webhooks::send(world, account.wire, account, id, number, body);
 }
 
 fn report(transfer: &BankTransfer) -> AchProviderReport {

@@ -9,22 +9,22 @@ use tokio::time::sleep;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor,
-    card::{CardOrder, ProviderReport, ProviderStatus},
+    card::{CardOrder, ProviderReport, ProviderStatus, ReportSource},
     hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
-    transaction::{DisputeReport, Failure},
+    transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Component, Embedded, EmbeddedCards, HostedCheckout, Prepared,
-    Preparing, Refunds, RejectionKind, Subject,
+    Preparing, Reading, Refunds, RejectionKind, Subject,
 };
 use tollgate_vault::Secret;
 
 use super::{
-    Account, KEYS_KEPT, Ledger, PAGES,
+    Account, DROP_IN, Ledger, PAGES, drop_in,
     exchange::{Question, ask, refused},
     holds::{self, Held},
-    refunds,
+    keys_kept, refunds,
     webhooks::{self, News},
 };
 use crate::{
@@ -65,6 +65,8 @@ pub(crate) struct Page {
     /// What became of the money, once it is paid.
     pub(crate) held: Held,
     pub(crate) news: News,
+    /// Whether something of it was never told, where only that tells of it.
+    pub(crate) is_untold: bool,
 }
 
 impl Page {
@@ -95,6 +97,9 @@ impl Page {
             reference: Some(self.reference.clone()),
             refunds: self.refunds.clone(),
             disputed: false,
+            source: ReportSource::Read,
+            card: None,
+            is_not_card: false,
         }
     }
 }
@@ -123,16 +128,17 @@ impl Cards for Pages {
         Some(self)
     }
 
-    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Reading> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
         let id = id.to_owned();
         ask(&self.0, question("pages.retrieve", provider), move |_, ledger, account| {
             read(ledger, account, &id)
         })
         .await
+        .read()
     }
 
-    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<DisputeReport>> {
+    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 
@@ -140,12 +146,13 @@ impl Cards for Pages {
         Call { outcome: Ok(false), logs: Vec::new() }
     }
 
-    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Reading> {
         let id = object.to_owned();
         ask(&self.0, question("pages.close", provider), move |world, ledger, account| {
             close(world, ledger, account, &id)
         })
         .await
+        .read()
     }
 }
 
@@ -164,23 +171,30 @@ impl HostedCheckout for Pages {}
 
 #[async_trait]
 impl EmbeddedCards for Pages {
-    async fn reopen(&self, provider: &Provider, object: &str) -> Call<Prepared> {
+    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
         let id = object.to_owned();
         ask(&self.0, question("pages.retrieve", provider), move |_, ledger, account| {
             let page = find(ledger, account, &id)?;
             let client_secret = Some(Secret::new(format!("{}_secret", page.id)));
-            Ok(Prepared { object: page.id.clone(), also: Vec::new(), checkout_url: None, client_secret })
+            Ok(Prepared {
+                object: page.id.clone(),
+                also: Vec::new(),
+                checkout_url: None,
+                client_secret,
+                methods: Vec::new(),
+            })
         })
         .await
     }
 
-    fn component(&self, provider: &Provider, prepared: &Prepared) -> Option<Component> {
+    fn component(&self, provider: &Provider, _: &CardOrder, prepared: &Prepared) -> Option<Component> {
         Some(Component::PaymentElement {
             publishable_key: provider.credential("publishableKey")?.to_owned(),
             client_secret: prepared.client_secret.clone()?,
             payment_intent_id: prepared.object.clone(),
             account: None,
             script_url: String::new(),
+            token_methods: None,
         })
     }
 }
@@ -193,12 +207,13 @@ impl Captures for Pages {
         order: &CardOrder,
         payment: &str,
         action: &HoldAction,
-    ) -> Call<ProviderReport> {
+    ) -> Call<Reading> {
         let (payment, order, action) = (payment.to_owned(), order.clone(), action.clone());
         ask(&self.0, question("intents.change", provider), move |world, ledger, account| {
             holds::act(world, ledger, account, &payment, (&order, &action))
         })
         .await
+        .read()
     }
 }
 
@@ -222,7 +237,8 @@ impl Refunds for Pages {
 /// Makes a page, once per key while the provider remembers that.
 pub(super) fn open(world: &Arc<World>, ledger: &mut Ledger, account: Account, order: &CardOrder) -> Prepared {
     let (now, place) = (world.elapsed(), (account, order.id.to_string()));
-    let remembered = ledger.keys.get(&place).filter(|(_, at)| now < at + KEYS_KEPT).map(|(id, _)| id.clone());
+    let remembered =
+        ledger.keys.get(&place).filter(|(_, at)| now < at + keys_kept(account)).map(|(id, _)| id.clone());
     let hosted = order.flow == Flow::HostedCheckout;
     let id = remembered.unwrap_or_else(|| {
         let id = ledger.next_id(if hosted { "page" } else { "intent" });
@@ -236,16 +252,17 @@ pub(super) fn open(world: &Arc<World>, ledger: &mut Ledger, account: Account, or
             request: order.request.clone(),
             amount: order.fee.total_debit.get(),
             state: PageState::Open,
-            payment: (!hosted).then(|| id.clone()),
+            payment: (!hosted && account.wire != DROP_IN).then(|| id.clone()),
             refunds: Vec::new(),
             was_declined: false,
             is_manual: order.capture == CaptureMode::Manual,
             held: Held::Never,
             news: News::default(),
+            is_untold: false,
         };
         ledger.pages.insert(id.clone(), page);
         ledger.keys.insert(place, (id.clone(), now));
-        if hosted {
+        if hosted || account.wire == DROP_IN {
             let lives = u64::try_from(order.expires_at.unix_millis() - world.clock(0).unix_millis());
             tokio::spawn(end(Arc::clone(world), id.clone(), lives.unwrap_or(0).max(PAGE_LIVES)));
         }
@@ -256,6 +273,7 @@ pub(super) fn open(world: &Arc<World>, ledger: &mut Ledger, account: Account, or
         also: Vec::new(),
         checkout_url: hosted.then(|| format!("https://pay.example/{id}")),
         client_secret: (!hosted).then(|| Secret::new(format!("{id}_secret"))),
+        methods: Vec::new(),
     }
 }
 
@@ -324,29 +342,40 @@ async fn come_through(world: Arc<World>, id: String) {
 }
 
 fn change(world: &Arc<World>, ledger: &mut Ledger, id: &str, state: PageState) {
-    let payment = ledger.next_id("payment");
+    let mut payment = ledger.next_id("payment");
     let Some(page) = ledger.pages.get_mut(id) else { return };
+    // What was under way there and came to nothing is told under its own name; the next card has another.
+    if page.account.wire == DROP_IN && (page.state, state) == (PageState::Processing, PageState::Declined) {
+        payment = page.payment.take().unwrap_or(payment);
+    }
     page.state = state;
     if state == PageState::Paid && page.is_manual {
         page.held = holds::hold(world, refunds::Place::Page(id.to_owned()));
     }
     page.was_declined |= state == PageState::Declined;
-    if page.payment.is_none()
-        && matches!(state, PageState::Paid | PageState::Processing | PageState::Declined)
-    {
-        page.payment = Some(payment);
+    let is_attempt = page.account.wire != DROP_IN && state == PageState::Declined;
+    if page.payment.is_none() && (is_attempt || matches!(state, PageState::Paid | PageState::Processing)) {
+        page.payment = Some(payment.clone());
     }
     world.note(page.account, format_args!("{id} {state:?}"));
-    tell(world, ledger, id, "payment.updated");
+    tell_of(world, ledger, id, "payment.updated", &payment);
 }
 
 pub(super) fn tell(world: &Arc<World>, ledger: &mut Ledger, id: &str, kind: &str) {
+    tell_of(world, ledger, id, kind, id);
+}
+
+fn tell_of(world: &Arc<World>, ledger: &mut Ledger, id: &str, kind: &str, attempt: &str) {
     let Some(page) = ledger.pages.get_mut(id) else { return };
+    if page.account.wire == DROP_IN {
+        drop_in::tell(world, ledger, id, kind, attempt);
+        return;
+    }
     let number = page.news.next();
     let objects: Vec<_> = [Some(page.id.clone()), page.payment.clone()].into_iter().flatten().collect();
     let body = json!({
         "kind": kind, "objects": objects, "payment": page.payment, "reference": page.reference,
         "amount": page.amount,
     });
-    webhooks::send(world, page.account.wire, page.account, id, number, body);
+    let _ = webhooks::send(world, page.account.wire, page.account, id, number, body);
 }

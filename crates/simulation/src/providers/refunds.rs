@@ -9,7 +9,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{CallError, RejectionKind};
 
-use super::{Account, KEYS_KEPT, Ledger, exchange::refused, pages, register};
+use super::{Account, Ledger, exchange::refused, keys_kept, pages, register};
 use crate::world::{World, lock};
 
 /// What refunds that succeeded give back.
@@ -34,7 +34,8 @@ pub(super) fn make(
     let id = ledger.next_id("refund");
     let missing = || refused(RejectionKind::Missing, "provider_object_missing");
     let (now, key) = (world.elapsed(), (account, refund.id.to_string()));
-    let remembered = ledger.keys.get(&key).filter(|(_, at)| now < at + KEYS_KEPT).map(|(id, _)| id.clone());
+    let remembered =
+        ledger.keys.get(&key).filter(|(_, at)| now < at + keys_kept(account)).map(|(id, _)| id.clone());
     let place = ledger.place_of(account, payment).ok_or_else(missing)?;
     let (amount, refunds) = ledger.refunds_at(&place).ok_or_else(missing)?;
     if let Some(first) = refunds.iter().find(|first| remembered.as_ref() == Some(&first.id)) {
@@ -194,6 +195,7 @@ mod tests {
                 is_manual: false,
                 held: Held::Never,
                 news: super::super::webhooks::News::default(),
+                is_untold: false,
             };
             world.providers().pages.insert("page".to_owned(), page);
             // Some of the first tries are refused by chance, which leaves the key free.
@@ -203,7 +205,7 @@ mod tests {
                 tries.find_map(Result::ok).unwrap().id
             };
             let first = make();
-            tokio::time::sleep(Duration::from_millis(KEYS_KEPT - 1)).await;
+            tokio::time::sleep(Duration::from_millis(keys_kept(account) - 1)).await;
             assert_eq!(make(), first);
             tokio::time::sleep(Duration::from_millis(1)).await;
             assert_ne!(make(), first);

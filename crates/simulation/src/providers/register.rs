@@ -7,21 +7,21 @@ use serde_json::json;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Minor, Timestamp,
-    card::{CardOrder, ProviderReport, ProviderStatus},
+    card::{CardOrder, ProviderReport, ProviderStatus, ReportSource},
     hold::{CaptureMode, HoldAction},
     refund::{Refund, RefundReport},
-    transaction::{DisputeReport, Failure},
+    transaction::{Dispute, Failure},
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Charge, Charges, Component, Embedded, HostedCheckout, Prepared,
-    Preparing, Refunds, RejectionKind, Subject,
+    Preparing, Reading, Refunds, RejectionKind, Subject,
 };
 
 use super::{
-    Account, KEYS_KEPT, Ledger, REGISTER,
+    Account, Ledger, REGISTER,
     exchange::{Question, ask, refused},
     holds::{self, Held},
-    pages, refunds,
+    keys_kept, pages, refunds,
     webhooks::{self, News},
 };
 use crate::{life::Life, plants::Plant, world::World};
@@ -63,6 +63,9 @@ impl Sale {
             reference: Some(self.reference.clone()),
             refunds: self.refunds.clone(),
             disputed: false,
+            source: ReportSource::Read,
+            card: None,
+            is_not_card: false,
         }
     }
 }
@@ -91,7 +94,7 @@ impl Cards for Register {
         Some(self)
     }
 
-    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Reading> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
         let id = id.to_owned();
         ask(&self.0, question("payments.get", provider), move |_, ledger, account| {
@@ -101,9 +104,10 @@ impl Cards for Register {
             }
         })
         .await
+        .read()
     }
 
-    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<DisputeReport>> {
+    async fn dispute(&self, _: &Provider, _: &str, _: Option<&str>) -> Call<Option<Dispute>> {
         Call { outcome: Ok(None), logs: Vec::new() }
     }
 
@@ -115,12 +119,13 @@ impl Cards for Register {
         .await
     }
 
-    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Reading> {
         let id = object.to_owned();
         ask(&self.0, question("links.delete", provider), move |world, ledger, account| {
             pages::close(world, ledger, account, &id)
         })
         .await
+        .read()
     }
 }
 
@@ -188,12 +193,13 @@ impl Captures for Register {
         order: &CardOrder,
         payment: &str,
         action: &HoldAction,
-    ) -> Call<ProviderReport> {
+    ) -> Call<Reading> {
         let (payment, order, action) = (payment.to_owned(), order.clone(), action.clone());
         ask(&self.0, question("payments.change", provider), move |world, ledger, account| {
             holds::act(world, ledger, account, &payment, (&order, &action))
         })
         .await
+        .read()
     }
 }
 
@@ -227,7 +233,8 @@ fn sell(
         key = format!("{key}-{}", world.elapsed() / 1_000);
     }
     let (now, place) = (world.elapsed(), (account, key));
-    let remembered = ledger.keys.get(&place).filter(|(_, at)| now < at + KEYS_KEPT).map(|(id, _)| id.clone());
+    let remembered =
+        ledger.keys.get(&place).filter(|(_, at)| now < at + keys_kept(account)).map(|(id, _)| id.clone());
     if let Some(sale) = remembered.and_then(|id| ledger.sales.get(&id)) {
         return answer(sale);
     }
@@ -274,5 +281,5 @@ pub(super) fn tell(world: &Arc<World>, ledger: &mut Ledger, id: &str) {
         "kind": "payment.updated", "objects": [id], "payment": id, "reference": sale.reference,
         "amount": sale.amount,
     });
-    webhooks::send(world, REGISTER, sale.account, id, number, body);
+    let _ = webhooks::send(world, REGISTER, sale.account, id, number, body);
 }

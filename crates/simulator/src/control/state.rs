@@ -15,7 +15,7 @@ pub(super) async fn show(State(all): State<Providers>, request: Request) -> Resp
     let body = json!({
         "calls": all.services.calls(), "webhooks": all.services.queue.tally(),
         "stripe": stripe(&all, limit), "square": square(&all, limit), "increase": increase(&all, limit),
-        "modern_treasury": modern_treasury(&all, limit),
+        "modern_treasury": modern_treasury(&all, limit), "adyen": adyen(&all, limit),
     });
     json_response(StatusCode::OK, &body)
 }
@@ -96,5 +96,31 @@ fn modern_treasury(all: &Providers, limit: usize) -> Value {
             "payment_orders_returned": state.orders.count(Class::Returned),
         },
         "payment_orders": rows(&state.orders, limit, PaymentOrder::summary),
+    })
+}
+
+fn adyen(all: &Providers, limit: usize) -> Value {
+    let state = all.adyen.state();
+    json!({
+        "counts": {
+            "sessions": state.sessions.created(), "payment_links": state.links.created(),
+            "payments": state.payments.created(), "payments_authorised": state.payments.count(Class::Done),
+            "modifications": state.modifications.created(),
+        },
+        "sessions": rows(&state.sessions, limit, |session| {
+            session.terms.beside(object!(session: id status expires_at;))
+        }),
+        "payment_links": rows(&state.links, limit, |link| {
+            link.terms.beside(object!(link: id status expires_at;))
+        }),
+        "payments": rows(&state.payments, limit, |payment| {
+            payment.terms.beside(object!(payment: id of status captured refunded;))
+        }),
+        "modifications": rows(&state.modifications, limit, |made| {
+            made.terms.beside(object!(made: id kind payment status;))
+        }),
+        "disputes": rows(&state.disputes, limit, |dispute| {
+            dispute.terms.beside(object!(dispute: id payment; "last": dispute.status))
+        }),
     })
 }

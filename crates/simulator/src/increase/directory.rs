@@ -58,7 +58,7 @@ pub(super) fn account(_: &mut State, call: &Call) -> Answer {
 pub(super) fn balance(state: &mut State, call: &Call) -> Answer {
     check_account(call, &call.id)?;
     Ok(json!({
-        "account_id": call.id, "available_balance": state.available, "current_balance": state.current,
+        "account_id": call.id, "available_balance": *state.available, "current_balance": *state.current,
         "loan": null, "type": "balance_lookup",
     }))
 }

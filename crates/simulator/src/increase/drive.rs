@@ -16,17 +16,13 @@ const HELD: [&str; 4] =
     ["pending_approval", "pending_transfer_session_confirmation", "pending_reviewing", "requires_attention"];
 
 /// Does `action` to the transfer or the account; `body` holds what the action takes.
-pub(crate) fn drive(
-    state: &mut State,
-    services: &Arc<Services>,
-    (kind, id, action): (&str, &str, &str),
-    body: &Value,
-) -> Answer {
+pub(crate) fn drive(state: &mut State, services: &Arc<Services>, what: Driven<'_>, body: &Value) -> Answer {
+    let Driven { kind, id, action } = what;
     if (kind, action) == ("accounts", "set_balance") {
         let balance = body.get("balance").and_then(Value::as_i64);
         state.set_balance(balance.ok_or_else(|| Error::invalid("balance", "must be an integer"))?);
         return Ok(
-            json!({ "id": id, "available_balance": state.available, "current_balance": state.current }),
+            json!({ "id": id, "available_balance": *state.available, "current_balance": *state.current }),
         );
     }
     let context = Context::new(services);

@@ -3,13 +3,14 @@
 use super::prelude::*;
 
 /// Something happened to an object; the object itself has to be fetched.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Event {
     pub(crate) id: String,
     pub(crate) category: String,
     pub(crate) object_id: String,
     pub(crate) created_at: String,
-    pub(crate) object_type: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) object_type: Word,
 }
 
 impl Kept for Event {

@@ -3,10 +3,11 @@
 use super::events::Event;
 use super::prelude::*;
 use crate::api::ApiState;
+use crate::archive::{Part, Single, parts};
 use crate::due::Due;
 use crate::webhooks::WebhookEvent;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) ach: Collection<Transfer>,
     pub(crate) rtp: Collection<Transfer>,
@@ -14,9 +15,9 @@ pub(crate) struct State {
     pub(super) events: Collection<Event>,
     pub(super) due: Due,
     /// What can be spent: transfers on their way count as gone.
-    pub(super) available: i64,
+    pub(super) available: Single<i64>,
     /// What is there: only transfers that were sent are gone.
-    pub(super) current: i64,
+    pub(super) current: Single<i64>,
     outbox: Vec<WebhookEvent>,
 }
 
@@ -42,22 +43,22 @@ impl Context {
 }
 
 impl ApiState for State {
-    fn new(config: &Config) -> Self {
-        let objects_max = config.objects_max;
-        Self {
-            ach: Collection::new(objects_max),
-            rtp: Collection::new(objects_max),
-            fednow: Collection::new(objects_max),
-            events: Collection::new(objects_max),
-            due: Due::default(),
-            available: config.increase.balance,
-            current: config.increase.balance,
-            outbox: Vec::new(),
-        }
+    fn configure(&mut self, config: &Config) {
+        (*self.available, *self.current) = (config.increase.balance, config.increase.balance);
     }
 
     fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
         std::mem::take(&mut self.outbox)
+    }
+
+    fn parts(&mut self) -> Vec<(&'static str, &mut dyn Part)> {
+        parts!(self: ach rtp fednow events available current)
+    }
+
+    fn resume(&mut self, services: &Services) {
+        for transfers in [&self.ach, &self.rtp, &self.fednow] {
+            transfers.open().for_each(|transfer| self.due.add(services, &transfer.id));
+        }
     }
 }
 
@@ -102,31 +103,31 @@ impl State {
     /// Sets money aside for a transfer, if there is enough. A debit brings nothing before it is sent.
     pub(super) fn set_aside(&mut self, amount: i64) -> Answer<()> {
         let amount = amount.max(0);
-        if amount > self.available {
+        if amount > *self.available {
             return Err(Error::conflict("There's an insufficient balance in the account."));
         }
-        self.available -= amount;
+        *self.available -= amount;
         Ok(())
     }
 
     /// From now on so much can be spent; transfers on their way are not counted in.
     pub(super) fn set_balance(&mut self, available: i64) {
-        self.current = self.current.saturating_add(available.saturating_sub(self.available));
-        self.available = available;
+        *self.current = self.current.saturating_add(available.saturating_sub(*self.available));
+        *self.available = available;
     }
 
     /// Gives back what was set aside for a transfer that will not be sent.
     pub(super) fn put_back(&mut self, amount: i64) {
-        self.available += amount.max(0);
+        *self.available += amount.max(0);
     }
 
     pub(super) fn spend(&mut self, amount: i64) {
-        self.current -= amount;
-        self.available -= amount.min(0);
+        *self.current -= amount;
+        *self.available -= amount.min(0);
     }
 
     pub(super) fn take_back(&mut self, amount: i64) {
-        self.current += amount;
-        self.available += amount;
+        *self.current += amount;
+        *self.available += amount;
     }
 }

@@ -46,11 +46,25 @@ pub(super) fn rail_of(plural: &str) -> Option<&'static Rail> {
     [&ACH, &RTP, &FEDNOW].into_iter().find(|rail| plural.strip_suffix('s') == Some(rail.kind))
 }
 
-#[derive(Debug, Clone)]
+impl Serialize for Rail {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.kind)
+    }
+}
+
+fn read_rail<'de, D: serde::Deserializer<'de>>(from: D) -> Result<&'static Rail, D::Error> {
+    let kind = String::deserialize(from)?;
+    let rail = [&ACH, &RTP, &FEDNOW].into_iter().find(|rail| rail.kind == kind);
+    rail.ok_or_else(|| serde::de::Error::custom("unknown rail"))
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Transfer {
+    #[serde(deserialize_with = "read_rail")]
     pub(super) rail: &'static Rail,
     pub(super) id: String,
-    pub(super) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(super) status: Word,
     account_id: String,
     account_number: String,
     routing_number: String,

@@ -70,11 +70,6 @@ impl Provider for ModernTreasury {
         Error::new("too_many_requests", "Too many requests (simulated).")
     }
 
-    /// Never asked: what is sent under a key is not compared.
-    fn key_reused(key: &str, _: Option<&str>) -> Error {
-        Self::key_in_use(key)
-    }
-
     fn key_in_use(_: &str) -> Error {
         Error::new("conflict", "A request with the same idempotency key is in progress.")
     }

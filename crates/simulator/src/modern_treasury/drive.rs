@@ -8,12 +8,8 @@ use super::settle::{complete, fail, give_back, must_be, send};
 const WAITING: [&str; 4] = ["needs_approval", "approved", "held", "pending"];
 
 /// Does `action` to the payment order; `body` holds what the action takes.
-pub(crate) fn drive(
-    state: &mut State,
-    services: &Arc<Services>,
-    (kind, id, action): (&str, &str, &str),
-    body: &Value,
-) -> Answer {
+pub(crate) fn drive(state: &mut State, services: &Arc<Services>, what: Driven<'_>, body: &Value) -> Answer {
+    let Driven { kind, id, action } = what;
     if kind != "payment_orders" {
         return Err(Error::new("not_found", format!("There are no {kind}.")));
     }

@@ -4,14 +4,19 @@ use super::directory::{account_exists, is_routing_number, originates, payment_ty
 use super::prelude::*;
 
 /// Money on its way from an internal account to somebody's bank account.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct PaymentOrder {
     pub(crate) id: String,
-    pub(crate) status: &'static str,
-    pub(crate) kind: &'static str,
-    pub(crate) subtype: Option<&'static str>,
-    pub(crate) priority: &'static str,
-    pub(crate) direction: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) kind: Word,
+    #[serde(deserialize_with = "archive::optional_word")]
+    pub(crate) subtype: Option<Word>,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) priority: Word,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) direction: Word,
     pub(crate) amount: u64,
     pub(crate) currency: String,
     pub(crate) originating_account_id: String,
@@ -20,7 +25,8 @@ pub(crate) struct PaymentOrder {
     pub(crate) account_number: String,
     pub(crate) routing_number: String,
     pub(crate) party_name: Option<String>,
-    pub(crate) party_type: Option<&'static str>,
+    #[serde(deserialize_with = "archive::optional_word")]
+    pub(crate) party_type: Option<Word>,
     pub(crate) external_id: Option<String>,
     pub(crate) effective_date: String,
     pub(crate) description: Option<String>,

@@ -3,13 +3,15 @@
 use super::prelude::*;
 
 /// A request to the receiving bank to give an order's money back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Reversal {
     pub(crate) id: String,
-    pub(crate) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
     pub(crate) payment_order_id: String,
     pub(crate) internal_account_id: String,
-    pub(crate) reason: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) reason: Word,
     pub(crate) is_live: bool,
     pub(crate) created_at: String,
     pub(crate) updated_at: String,
@@ -33,7 +35,7 @@ impl Reversal {
 }
 
 /// What a receiving bank sent back or wants corrected, as it is shown.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Return(pub(crate) Value);
 
 impl Return {

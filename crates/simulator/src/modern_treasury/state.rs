@@ -3,11 +3,12 @@
 use super::prelude::*;
 use super::reversals::{Return, Reversal};
 use crate::api::ApiState;
+use crate::archive::{Part, parts};
 use crate::webhooks::WebhookEvent;
 use data_encoding::HEXLOWER;
 use sha2::{Digest as _, Sha256};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) orders: Collection<PaymentOrder>,
     pub(super) returns: Collection<Return>,
@@ -30,19 +31,16 @@ impl Context {
 }
 
 impl ApiState for State {
-    fn new(config: &Config) -> Self {
-        let objects_max = config.objects_max;
-        Self {
-            orders: Collection::new(objects_max),
-            returns: Collection::new(objects_max),
-            reversals: Collection::new(objects_max),
-            due: Due::default(),
-            outbox: Vec::new(),
-        }
-    }
-
     fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
         std::mem::take(&mut self.outbox)
+    }
+
+    fn parts(&mut self) -> Vec<(&'static str, &mut dyn Part)> {
+        parts!(self: orders returns reversals)
+    }
+
+    fn resume(&mut self, services: &Services) {
+        self.orders.open().for_each(|order| self.due.add(services, &order.id));
     }
 }
 

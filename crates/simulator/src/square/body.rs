@@ -3,7 +3,7 @@
 use super::prelude::*;
 use crate::fields::FieldError;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Money {
     pub(crate) amount: i64,
     pub(crate) currency: String,

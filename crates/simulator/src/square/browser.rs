@@ -4,57 +4,42 @@ use super::call::Square;
 use super::links::{find, order_of, pay};
 use super::payments::brand;
 use super::prelude::*;
-use crate::call_handler::{json_response, read_body, refuse};
+use crate::call_handler::{form_page, json_response, read_body, refuse};
 use crate::page;
-use crate::page::{Checkout, Field, Problem, amount_text, escape, message, redirect, typed_card, with_query};
-use axum::extract::{Path, State};
+use crate::page::{
+    Cards, Checkout, Field, Problem, amount_text, cards, escape, item_texts, message, redirect, typed_card,
+    with_query,
+};
+use axum::extract::{Path, State as Shared};
 use axum::routing::{get, post};
 
 const PROVIDER: &str = "card provider B (Square)";
 
-const CARDS: [(&str, &str); 4] = [
-    ("4242 4242 4242 4242", "Paid"),
-    ("4000 0000 0000 0002", "Declined"),
-    ("4000 0000 0000 9995", "No funds"),
-    ("4000 0000 0000 0127", "Wrong code"),
-];
-
-/// What the page loads from here to draw a card form.
-const SCRIPT: &str = concat!(
-    "(function () {\n\"use strict\";\n",
-    include_str!("../card-form.js"),
-    include_str!("web-payments.js"),
-    "})();\n"
-);
+const CARDS: Cards = cards("4242 4242 4242 4242", ("4000 0000 0000 0127", "Wrong code"));
 
 pub(super) fn routes() -> Router<Api<Square>> {
     Router::new()
-        .route("/pay/{id}", get(show_checkout).post(pay_checkout))
+        .merge(form_page("/pay/{id}", "checkout.pay", show_checkout, pay_checkout))
         .route("/pay/{id}/cancel", get(leave_checkout))
-        .route("/web-payments.js", get(async || page::script(SCRIPT)))
+        .route("/web-payments.js", get(async || page::script(include_str!("web-payments.js"))))
         .route("/browser/tokens", post(tokenize))
 }
 
-async fn show_checkout(State(api): State<Api<Square>>, Path(id): Path<String>) -> Response {
-    let state = api.state();
-    match find(&state, &id).and_then(|link| Ok((order_of(&state, &link)?, link))) {
-        Ok((order, link)) => checkout(&link, &order, None),
-        Err(error) => not_there(&error),
-    }
+fn show_checkout(state: &mut State, _: &Arc<Services>, id: &str) -> Response {
+    checkout_of(state, id, None)
 }
 
-async fn pay_checkout(State(api): State<Api<Square>>, Path(id): Path<String>, request: Request) -> Response {
-    let typed = typed_card(&read_body(request.into_body()).await);
-    let context = Context::new(api.services());
-    api.change_by_page("checkout.pay", |state| {
-        let paid = pay(state, &context, &id, &typed);
-        let problem = paid.as_ref().err().map(|error| problem_of(error, &typed));
-        match find(state, &id).and_then(|link| Ok((order_of(state, &link)?, link))) {
-            Ok((order, link)) => checkout(&link, &order, problem),
-            Err(error) => not_there(&error),
-        }
-    })
-    .await
+fn pay_checkout(state: &mut State, services: &Arc<Services>, id: &str, form: &[u8]) -> Response {
+    let typed = typed_card(form);
+    let paid = pay(state, &Context::new(services), id, &typed);
+    checkout_of(state, id, paid.err().map(|error| problem_of(&error, &typed)))
+}
+
+fn checkout_of(state: &State, id: &str, problem: Option<Problem>) -> Response {
+    match find(state, id).and_then(|link| Ok((order_of(state, &link)?, link))) {
+        Ok((order, link)) => checkout(&link, &order, problem),
+        Err(error) => message(error.status, PROVIDER, "Not possible", error.detail()),
+    }
 }
 
 /// The provider's links have no address for those who change their mind, so they are told so here.
@@ -69,16 +54,19 @@ async fn leave_checkout(Path(id): Path<String>) -> Response {
 }
 
 fn checkout(link: &Link, order: &Order, problem: Option<Problem>) -> Response {
-    let names = order.line_items.iter().filter_map(|item| item.get("name")?.as_str().map(str::to_owned));
+    let items = order.line_items.iter().filter_map(|item| {
+        let amount = item.pointer("/total_money/amount").and_then(Value::as_i64).unwrap_or_default();
+        Some((item.get("name")?.as_str()?.to_owned(), amount))
+    });
     match (order.state, &link.redirect_url) {
         ("OPEN", _) if order.due() > 0 => Checkout {
             provider: PROVIDER,
             amount: amount_text(order.due(), &order.total.currency),
-            items: &names.collect::<Vec<_>>(),
+            items: &item_texts(items.collect(), &order.total.currency),
             problem,
-            others: &[],
             cancel: Some(&format!("{}/cancel", link.id)),
             cards: &CARDS,
+            ..Checkout::default()
         }
         .response(),
         ("OPEN" | "COMPLETED", Some(url)) => {
@@ -108,7 +96,7 @@ fn problem_of(error: &Error, typed: &Typed) -> Problem {
 }
 
 /// Turns a typed card into a one-time token, for the browser script.
-async fn tokenize(State(api): State<Api<Square>>, request: Request) -> Response {
+async fn tokenize(Shared(api): Shared<Api<Square>>, request: Request) -> Response {
     let body: Value = serde_json::from_slice(&read_body(request.into_body()).await).unwrap_or_default();
     let field = |name: &str| body.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     let keys = &api.services().config.square;
@@ -117,12 +105,7 @@ async fn tokenize(State(api): State<Api<Square>>, request: Request) -> Response 
         let status = StatusCode::UNAUTHORIZED;
         return refuse(&Error::new(status, "AUTHENTICATION_ERROR", "UNAUTHORIZED", detail));
     }
-    let typed = Typed {
-        number: field("number"),
-        exp_month: field("exp_month"),
-        exp_year: field("exp_year"),
-        cvc: field("cvv"),
-    };
+    let typed = Typed::read(["number", "exp_month", "exp_year", "cvv"], field);
     let card = match Card::read(&typed) {
         Ok(card) => bent_by_details(card, &typed),
         Err(mistake) => {
@@ -143,8 +126,4 @@ async fn tokenize(State(api): State<Api<Square>>, request: Request) -> Response 
     });
     api.state().tokens.put(&token, Token { card, used: false });
     json_response(StatusCode::OK, &answer)
-}
-
-fn not_there(error: &Error) -> Response {
-    message(error.status, PROVIDER, "Not possible", error.detail())
 }

@@ -3,12 +3,13 @@
 use super::payments::find as find_payment;
 use super::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Dispute {
     pub(crate) id: String,
     pub(crate) money: Money,
     pub(crate) reason: String,
-    pub(crate) state: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) state: Word,
     pub(crate) due_at: String,
     pub(crate) payment_id: String,
     pub(crate) location_id: String,

@@ -7,12 +7,8 @@ use super::prelude::*;
 use super::refunds::{finish, refund};
 
 /// Does `action` to the object; `body` holds what the action takes.
-pub(crate) fn drive(
-    state: &mut State,
-    services: &Arc<Services>,
-    (kind, id, action): (&str, &str, &str),
-    body: &Value,
-) -> Answer {
+pub(crate) fn drive(state: &mut State, services: &Arc<Services>, what: Driven<'_>, body: &Value) -> Answer {
+    let Driven { kind, id, action } = what;
     let context = Context::new(services);
     match (kind, action) {
         ("payments", "refund") => {

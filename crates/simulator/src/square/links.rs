@@ -7,7 +7,7 @@ use super::prelude::*;
 use super::source::of_card;
 use crate::fields::FieldError as _;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Link {
     pub(crate) id: String,
     pub(crate) order_id: String,

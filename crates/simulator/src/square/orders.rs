@@ -2,12 +2,13 @@
 
 use super::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Order {
     pub(crate) id: String,
     pub(crate) location_id: String,
     pub(crate) total: Money,
-    pub(crate) state: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) state: Word,
     pub(crate) line_items: Vec<Value>,
     pub(crate) reference_id: Option<String>,
     pub(crate) metadata: Option<Value>,

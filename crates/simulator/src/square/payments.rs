@@ -4,22 +4,24 @@ use super::call::key_name;
 use super::charge::{cancel as cancel_payment, charge, complete as complete_payment, lapse};
 use super::prelude::*;
 use super::source;
-use crate::card::Brand;
+use crate::card::{Brand, Funding};
 use crate::fields::FieldError as _;
 
 /// A payment, from the moment a card was tried.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Payment {
     pub(crate) id: String,
     pub(crate) money: Money,
-    pub(crate) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) order_id: String,
     pub(crate) reference_id: Option<String>,
     pub(crate) refunded: i64,
     pub(crate) buyer_email: Option<String>,
     pub(crate) card: Card,
-    pub(crate) card_status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) card_status: Word,
     pub(crate) created_at: String,
     pub(crate) customer_id: Option<String>,
     pub(crate) delay_duration: String,
@@ -50,15 +52,26 @@ impl Payment {
 
     pub(crate) fn json(&self) -> Value {
         let failed = self.status == "FAILED";
+        let (card_type, prepaid_type) = match self.card.funding {
+            Funding::Credit => ("CREDIT", "NOT_PREPAID"),
+            Funding::Debit => ("DEBIT", "NOT_PREPAID"),
+            Funding::Prepaid => ("DEBIT", "PREPAID"),
+            Funding::Unknown => ("UNKNOWN_CARD_TYPE", "UNKNOWN_PREPAID_TYPE"),
+        };
+        let cvv = if self.card.behavior == Behavior::Decline(Reason::WrongCvc) {
+            "CVV_REJECTED"
+        } else {
+            "CVV_ACCEPTED"
+        };
         let card_details = json!({
             "status": self.card_status,
             "card": {
                 "card_brand": brand(&self.card), "last_4": self.card.last4,
                 "exp_month": self.card.exp_month, "exp_year": self.card.exp_year,
-                "fingerprint": format!("sq-1-simulated{}", self.card.last4), "card_type": "CREDIT",
-                "prepaid_type": "NOT_PREPAID", "bin": "453275",
+                "fingerprint": format!("sq-1-simulated{}", self.card.last4), "card_type": card_type,
+                "prepaid_type": prepaid_type, "bin": "453275",
             },
-            "entry_method": "KEYED", "cvv_status": "CVV_ACCEPTED", "avs_status": "AVS_ACCEPTED",
+            "entry_method": "KEYED", "cvv_status": cvv, "avs_status": "AVS_ACCEPTED",
             "statement_description": self.statement.as_deref().unwrap_or("SQ *TOLLGATE SIMULATOR"),
         });
         let errors = json!(Some(&self.errors).filter(|errors| !errors.is_empty()));
@@ -96,6 +109,9 @@ pub(crate) fn brand(card: &Card) -> &'static str {
         Brand::Mastercard => "MASTERCARD",
         Brand::Amex => "AMERICAN_EXPRESS",
         Brand::Discover => "DISCOVER",
+        Brand::Diners => "DISCOVER_DINERS",
+        Brand::Jcb => "JCB",
+        Brand::Unionpay => "CHINA_UNIONPAY",
     }
 }
 

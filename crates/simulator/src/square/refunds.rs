@@ -3,12 +3,13 @@
 use super::prelude::*;
 use super::{disputes::is_disputed, payments::find as find_payment};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Refund {
     pub(crate) id: String,
     pub(crate) money: Money,
     pub(crate) payment_id: String,
-    pub(crate) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) created_at: String,
     pub(crate) location_id: String,

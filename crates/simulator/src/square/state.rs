@@ -3,11 +3,12 @@
 use super::prelude::*;
 use super::{disputes::Dispute, refunds::Refund};
 use crate::api::ApiState;
+use crate::archive::{Part, parts};
 use crate::webhooks::WebhookEvent;
 
 pub(super) const MERCHANT: &str = "MSIMULATOR001";
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) payments: Collection<Payment>,
     pub(crate) refunds: Collection<Refund>,
@@ -18,7 +19,7 @@ pub(crate) struct State {
     outbox: Vec<WebhookEvent>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Token {
     pub(super) card: Card,
     pub(super) used: bool,
@@ -47,21 +48,12 @@ impl Context {
 }
 
 impl ApiState for State {
-    fn new(config: &Config) -> Self {
-        let objects_max = config.objects_max;
-        Self {
-            payments: Collection::new(objects_max),
-            refunds: Collection::new(objects_max),
-            disputes: Collection::new(objects_max),
-            links: Collection::new(objects_max),
-            orders: Collection::new(objects_max),
-            tokens: Collection::new(objects_max),
-            outbox: Vec::new(),
-        }
-    }
-
     fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
         std::mem::take(&mut self.outbox)
+    }
+
+    fn parts(&mut self) -> Vec<(&'static str, &mut dyn Part)> {
+        parts!(self: payments refunds disputes links orders tokens)
     }
 }
 

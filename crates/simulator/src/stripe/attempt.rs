@@ -18,6 +18,8 @@ pub(super) fn attempt(
         );
         return Err(Error::invalid(message).code("payment_intent_incompatible_payment_method"));
     }
+    intent.surcharge.check(intent.amount, method)?;
+    intent.show_surcharge(context, Some(method));
     intent.method = Some(method.id.clone());
     intent.next_action = None;
     intent.last_payment_error = None;
@@ -41,9 +43,9 @@ pub(super) fn attempt(
         }
     }
     match method.card.behavior {
-        Behavior::Approve | Behavior::RefundLater => Ok(approve(state, context, intent, method)),
+        Behavior::Approve | Behavior::RefundLater => Ok(approve(state, context, intent, method, false)),
         Behavior::Dispute => {
-            let intent = approve(state, context, intent, method);
+            let intent = approve(state, context, intent, method, false);
             if intent.status == "succeeded" {
                 disputes::open(state, context, &intent.id, "fraudulent", &disputes::Claim::default())?;
             }
@@ -63,8 +65,14 @@ pub(super) fn attempt(
 }
 
 /// Takes the money, or holds it where the intent wants to be captured.
-pub(super) fn approve(state: &mut State, context: &Context, mut intent: Intent, method: &Method) -> Intent {
-    let mut charge = new_charge(context, &intent, method, "succeeded");
+pub(super) fn approve(
+    state: &mut State,
+    context: &Context,
+    mut intent: Intent,
+    method: &Method,
+    authenticated: bool,
+) -> Intent {
+    let mut charge = Charge { authenticated, ..new_charge(context, &intent, method, "succeeded") };
     if !intent.manual_capture {
         charge.captured = true;
         charge.amount_captured = charge.amount;
@@ -105,7 +113,6 @@ pub(super) fn complete(state: &mut State, context: &Context, intent: &Intent) {
         (false, true) => "checkout.session.async_payment_succeeded",
         (false, false) => "checkout.session.async_payment_failed",
     };
-    state.expiries.remove(&(session.expires_at, session.id.clone()));
     state.sessions.put(&session.id, session.clone());
     state.emit(context, event, session.json());
 }
@@ -142,7 +149,7 @@ fn fail(state: &mut State, context: &Context, mut intent: Intent, error: Value) 
 pub(super) fn authenticated(state: &mut State, context: &Context, id: &str, proven: bool) -> Answer<Intent> {
     let (intent, method) = waiting(state, id, "requires_action", |timing| timing == Timing::Now)?;
     if proven {
-        return Ok(approve(state, context, intent, &method));
+        return Ok(approve(state, context, intent, &method, true));
     }
     let message = "We are unable to authenticate your payment method.";
     let error = Error::invalid(message).code("payment_intent_authentication_failure");
@@ -241,5 +248,6 @@ fn new_charge(context: &Context, intent: &Intent, method: &Method, status: &'sta
         metadata: intent.metadata.clone(),
         method: method.clone(),
         receipt_email: intent.receipt_email.clone(),
+        authenticated: false,
     }
 }

@@ -3,40 +3,28 @@
 use super::attempt::authenticated;
 use super::prelude::*;
 use super::sessions::{PaidWith, find, pay};
-use crate::call_handler::read_body;
+use crate::call_handler::form_page;
 use crate::page;
-use crate::page::{Checkout, Field, MERCHANT, Problem, escape, message, redirect, typed_card, with_query};
-use axum::extract::{Path, State};
+use crate::page::{
+    Cards, Checkout, Field, Problem, bank_page, cards, form_field, message, redirect, typed_card, with_query,
+};
+use axum::extract::{Path, State as Shared};
 use axum::routing::get;
 
 const PROVIDER: &str = "card provider A (Stripe)";
 
-const CARDS: [(&str, &str); 4] = [
-    ("4242 4242 4242 4242", "Paid"),
-    ("4000 0000 0000 0002", "Declined"),
-    ("4000 0000 0000 9995", "No funds"),
-    ("4000 0025 0000 3155", "Bank asks first"),
-];
-
-/// What the page loads from here to draw a card form.
-const SCRIPT: &str = concat!(
-    "(function () {\n\"use strict\";\n",
-    include_str!("../card-form.js"),
-    include_str!("v3.js"),
-    "})();\n"
-);
+const CARDS: Cards = cards("4242 4242 4242 4242", ("4000 0025 0000 3155", "Bank asks first"));
 
 pub(super) fn routes() -> Router<Api<Stripe>> {
     Router::new()
-        .route("/pay/{id}", get(show_checkout).post(pay_checkout))
-        .route("/authenticate/{id}", get(show_authentication).post(authenticate))
+        .merge(form_page("/pay/{id}", "checkout.pay", show_checkout, pay_checkout))
+        .merge(form_page("/authenticate/{id}", "checkout.authenticate", show_authentication, authenticate))
         .route("/receipts/{id}", get(show_receipt))
-        .route("/v3.js", get(async || page::script(SCRIPT)))
+        .route("/v3.js", get(async || page::script(include_str!("v3.js"))))
 }
 
-async fn show_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>) -> Response {
-    let state = api.state();
-    match find(&state, &id) {
+fn show_checkout(state: &mut State, _: &Arc<Services>, id: &str) -> Response {
+    match find(state, id) {
         Ok(session) => {
             // Where the last try failed elsewhere, at the proof of identity, the customer learns it here.
             let intent = session.intent.as_ref().and_then(|id| state.intents.get(id));
@@ -47,64 +35,38 @@ async fn show_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>) -
     }
 }
 
-async fn pay_checkout(State(api): State<Api<Stripe>>, Path(id): Path<String>, request: Request) -> Response {
-    let body = read_body(request.into_body()).await;
-    let typed = typed_card(&body);
-    let other = form_urlencoded::parse(&body).find(|(name, value)| name == "method" && value != "card");
-    let context = &Context::without_call(api.services());
-    api.change_by_page("checkout.pay", |state| {
-        let with = other.as_ref().map_or(PaidWith::Card(&typed), |(_, method)| PaidWith::Other(method));
-        let paid = pay(state, context, &id, &with);
-        let session = match find(state, &id) {
-            Ok(session) => session,
-            Err(error) => return not_there(&error),
-        };
-        match paid {
-            Ok(intent) if intent.status == "requires_action" && session.is_open() => {
-                redirect(&format!("../authenticate/{}", intent.id))
-            }
-            Ok(_) => checkout(&session, None),
-            Err(error) => checkout(&session, Some(problem_of(&error.fields))),
-        }
-    })
-    .await
-}
-
-async fn show_authentication(State(api): State<Api<Stripe>>, Path(id): Path<String>) -> Response {
-    let state = api.state();
-    let Some(intent) = state.intents.get(&id).filter(|intent| intent.status == "requires_action") else {
-        return message(
-            StatusCode::NOT_FOUND,
-            PROVIDER,
-            "Nothing to confirm",
-            "This payment does not need confirmation.",
-        );
+fn pay_checkout(state: &mut State, services: &Arc<Services>, id: &str, form: &[u8]) -> Response {
+    let (typed, other) = (typed_card(form), form_field(form, "method").filter(|method| method != "card"));
+    let with = other.as_ref().map_or(PaidWith::Card(&typed), |method| PaidWith::Other(method));
+    let paid = pay(state, &Context::without_call(services), id, &with);
+    let session = match find(state, id) {
+        Ok(session) => session,
+        Err(error) => return not_there(&error),
     };
-    let body = format!(
-        r#"<h1>Is this you?</h1>
-<p>Your bank asks you to confirm a payment to {MERCHANT}.</p>
-<p class="amount">{}</p>
-<form method="post" action="">
-<button type="submit" name="outcome" value="approve">Confirm</button>
-<button type="submit" name="outcome" value="refuse" class="quiet">Refuse</button>
-</form>"#,
-        escape(&amount_text(intent.amount, &intent.currency))
-    );
-    page::page(StatusCode::OK, PROVIDER, "Is this you?", &body)
+    match paid {
+        Ok(intent) if intent.status == "requires_action" && session.is_open() => {
+            redirect(&format!("../authenticate/{}", intent.id))
+        }
+        Ok(_) => checkout(&session, None),
+        Err(error) => checkout(&session, Some(problem_of(&error.fields))),
+    }
 }
 
-async fn authenticate(State(api): State<Api<Stripe>>, Path(id): Path<String>, request: Request) -> Response {
-    let body = read_body(request.into_body()).await;
-    let proven = form_urlencoded::parse(&body).any(|(name, value)| name == "outcome" && value == "approve");
-    let context = &Context::without_call(api.services());
-    api.change_by_page("checkout.authenticate", |state| match authenticated(state, context, &id, proven) {
+fn show_authentication(state: &mut State, _: &Arc<Services>, id: &str) -> Response {
+    let intent = state.intents.get(id).filter(|intent| intent.status == "requires_action");
+    let amount = intent.map(|intent| amount_text(intent.amount, &intent.currency));
+    bank_page(PROVIDER, amount, "")
+}
+
+fn authenticate(state: &mut State, services: &Arc<Services>, id: &str, form: &[u8]) -> Response {
+    let proven = form_field(form, "outcome").as_deref() == Some("approve");
+    match authenticated(state, &Context::without_call(services), id, proven) {
         Ok(intent) => leave(state, &intent),
         Err(error) => not_there(&error),
-    })
-    .await
+    }
 }
 
-async fn show_receipt(State(api): State<Api<Stripe>>, Path(id): Path<String>) -> Response {
+async fn show_receipt(Shared(api): Shared<Api<Stripe>>, Path(id): Path<String>) -> Response {
     match api.state().charges.get(&id) {
         Some(charge) => {
             let text = format!("{}: {}", amount_text(charge.amount, &charge.currency), charge.status);
@@ -153,7 +115,7 @@ fn problem_of(error: &Map<String, Value>) -> Problem {
     }
 }
 
-fn leave(state: &super::state::State, intent: &Intent) -> Response {
+fn leave(state: &State, intent: &Intent) -> Response {
     if let Some(session) = intent.session.as_ref().and_then(|id| state.sessions.get(id)) {
         if session.status == "complete" {
             return checkout(session, None);

@@ -9,8 +9,15 @@ use http::{HeaderMap, HeaderValue};
 use subtle::ConstantTimeEq as _;
 
 /// What the browser's key may do.
-const BROWSER_OPERATIONS: [&str; 3] =
-    ["payment_intents.retrieve", "payment_intents.confirm", "payment_methods.create"];
+const BROWSER_OPERATIONS: [&str; 4] = [
+    "payment_intents.retrieve",
+    "payment_intents.confirm",
+    "payment_methods.create",
+    "confirmation_tokens.create",
+];
+
+/// What the browser's key may not say.
+const SERVER_PARAMETERS: [&str; 2] = ["amount_to_confirm", "amount_details"];
 
 /// The account of the keys, a platform.
 pub(super) const OWN_ACCOUNT: &str = "acct_1Simulator";
@@ -135,6 +142,9 @@ impl Provider for Stripe {
         let owner = account.as_deref().unwrap_or(OWN_ACCOUNT);
         permissions.check((&given, owner), (method, request.operation), &params.list("expand"))?;
         versions::check(version(request), request.operation, &params)?;
+        if from_browser && let Some(name) = SERVER_PARAMETERS.into_iter().find(|name| params.has(name)) {
+            return Err(Error::unknown(name));
+        }
         list::check_expand(&params)?;
         let fingerprint = format!("{method} {} {}", uri.path(), params.fingerprint());
         // Each account has keys of its own.

@@ -6,13 +6,14 @@ const HELD_SECONDS: i64 = 7 * 86_400;
 const CARD_UNSET: &str = "amount_authorized authorization_code electronic_commerce_indicator installments mandate network \
     network_transaction_id three_d_secure transaction_link_id";
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Charge {
     pub(crate) id: String,
     pub(crate) amount: i64,
     pub(crate) amount_refunded: i64,
     pub(crate) intent: String,
-    pub(crate) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
     pub(crate) amount_captured: i64,
     pub(crate) captured: bool,
     pub(crate) created: i64,
@@ -25,6 +26,8 @@ pub(crate) struct Charge {
     pub(crate) method: Method,
     pub(crate) receipt_email: Option<String>,
     pub(crate) receipt_url: String,
+    /// Whether the customer has proven who they are for it.
+    pub(crate) authenticated: bool,
 }
 
 impl Kept for Charge {
@@ -60,7 +63,16 @@ impl Charge {
         let details = with_unset(self.method.details(), unset);
         let is_held = self.status == "succeeded" && !self.captured;
         let capture_before = (is_held && self.method.kind() == "card").then(|| self.capture_before());
-        with_given(details, [("capture_before", json!(capture_before))])
+        let proven = self.authenticated && self.method.kind() == "card";
+        let three_d_secure = proven.then(|| {
+            json!({
+                "authentication_flow": "challenge", "electronic_commerce_indicator": "05",
+                "exemption_indicator": null, "result": "authenticated", "result_reason": null,
+                "transaction_id": format!("simulated-{}", self.id), "version": "2.2.0",
+            })
+        });
+        let given = [("capture_before", json!(capture_before)), ("three_d_secure", json!(three_d_secure))];
+        with_given(details, given)
     }
 
     pub(crate) fn json(&self) -> Value {
@@ -86,7 +98,7 @@ impl Charge {
             object!(self: id amount amount_captured amount_refunded captured created currency description
                 disputed metadata receipt_email receipt_url status;
                 "object": "charge", "balance_transaction": balance,
-                "billing_details": no_billing_details(),
+                "billing_details": billing_details(&self.method.address),
                 "calculated_statement_descriptor": "TOLLGATE SIMULATOR", "failure_code": failure_code,
                 "failure_message": failure_message, "fraud_details": {}, "livemode": false,
                 "outcome": with_unset(outcome, "advice_code network_advice_code network_decline_code"),
@@ -119,7 +131,8 @@ pub(super) fn list(state: &mut State, call: &Call) -> Answer {
     })
 }
 
-pub(super) fn no_billing_details() -> Value {
-    let address = with_unset(json!({}), "city country line1 line2 postal_code state");
+pub(super) fn billing_details(address: &Map<String, Value>) -> Value {
+    let unset = with_unset(json!({}), "city country line1 line2 postal_code state");
+    let address = with(unset, address.iter().map(|(name, value)| (name.as_str(), value.clone())));
     with_unset(json!({ "address": address }), "email name phone tax_id")
 }

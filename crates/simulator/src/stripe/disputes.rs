@@ -12,7 +12,7 @@ const EVIDENCE: &str = "access_activity_log billing_address cancellation_policy 
     shipping_address shipping_carrier shipping_date shipping_documentation shipping_tracking_number \
     uncategorized_file uncategorized_text";
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Dispute {
     pub(crate) id: String,
     pub(crate) amount: i64,
@@ -21,13 +21,14 @@ pub(crate) struct Dispute {
     pub(crate) currency: String,
     pub(crate) intent: String,
     pub(crate) reason: String,
-    pub(crate) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
     /// What was taken from the balance, and what was given back.
     pub(crate) movements: Vec<Movement>,
 }
 
 /// Money taken for a dispute, or given back.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Movement {
     pub(crate) id: String,
     pub(crate) amount: i64,

@@ -2,7 +2,7 @@
 
 use super::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Domain {
     pub(crate) id: String,
     pub(crate) name: String,

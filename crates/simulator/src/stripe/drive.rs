@@ -4,12 +4,8 @@ use super::prelude::*;
 use super::{attempt, intents, refunds, sessions, state::Destination};
 
 /// Does `action` to the object; `body` holds what the action takes.
-pub(crate) fn drive(
-    state: &mut State,
-    services: &Arc<Services>,
-    (kind, id, action): (&str, &str, &str),
-    body: &Value,
-) -> Answer {
+pub(crate) fn drive(state: &mut State, services: &Arc<Services>, what: Driven<'_>, body: &Value) -> Answer {
+    let Driven { kind, id, action } = what;
     let context = Context::without_call(services);
     let word = |name: &str| body.get(name).and_then(Value::as_str);
     let flag = |name: &str| body.get(name).and_then(Value::as_bool);
@@ -36,6 +32,7 @@ pub(crate) fn drive(
             let intent = intents::held(state, id)?;
             Ok(intents::cancel_intent(state, &context, intent, None).json())
         }
+        ("confirmation_tokens", "expire") => confirmation_tokens::expire(state, &context, id),
         ("payment_intents", "lapse") => intents::lapse(state, &context, id).map(|intent| intent.json()),
         ("payment_intents", "dispute") => {
             let claim = disputes::Claim {

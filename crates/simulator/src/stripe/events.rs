@@ -3,10 +3,11 @@
 use super::prelude::*;
 
 /// An event as it was sent. The text is kept rather than the tree: there are many, and few are read again.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Event {
     pub(crate) kind: String,
     pub(crate) created: i64,
+    #[serde(with = "archive::text")]
     pub(crate) text: Arc<str>,
     pub(crate) account: Option<String>,
 }

@@ -3,7 +3,7 @@
 use super::prelude::*;
 
 /// The parameters of a request, in the order they came: `("metadata[order]", "7")`.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Params(Vec<(String, String)>);
 
 impl Params {

@@ -2,13 +2,15 @@
 
 use super::attempt::{capture as capture_held, keep};
 use super::prelude::*;
+use super::surcharge::Surcharge;
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Intent {
     pub(crate) id: String,
     pub(crate) amount: i64,
     pub(crate) currency: String,
-    pub(crate) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
     pub(crate) amount_received: i64,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) idempotency_key: Option<String>,
@@ -34,6 +36,9 @@ pub(crate) struct Intent {
     pub(crate) statement_descriptor_suffix: Option<String>,
     /// Where the customer goes after proving who they are.
     pub(crate) return_url: Option<String>,
+    pub(crate) surcharge: Surcharge,
+    /// Whether the method that is attached could be surcharged, and how much.
+    pub(crate) surcharge_shown: Value,
     pub(crate) session: Option<String>,
     pub(crate) account: Option<String>,
 }
@@ -51,7 +56,7 @@ impl Intent {
             last_payment_error latest_charge metadata next_action receipt_email
             setup_future_usage statement_descriptor statement_descriptor_suffix;
             "object": "payment_intent",
-            "amount_details": { "tip": {} }, "automatic_payment_methods": self.automatic_methods,
+            "amount_details": with_given(json!({ "tip": {} }), [("surcharge", self.surcharge_shown.clone())]), "automatic_payment_methods": self.automatic_methods,
             "confirmation_method": "automatic", "livemode": false, "payment_method": self.method,
             "payment_method_options": {}, "allowed_payment_method_types": self.allowed_types,
             "payment_method_types": self.method_types, "status": self.status,
@@ -63,6 +68,13 @@ impl Intent {
              payment_method_configuration_details payment_record processing review shipping source \
              transfer_data transfer_group",
         )
+    }
+
+    /// Only versions that have surcharges tell of them.
+    pub(super) fn show_surcharge(&mut self, context: &Context, method: Option<&Method>) {
+        if versions::has_surcharges(&context.version) {
+            self.surcharge_shown = self.surcharge.json(self.amount, method);
+        }
     }
 
     /// What the browser may see with the publishable key.
@@ -79,14 +91,15 @@ impl Intent {
 
 /// Documented parameters of create and confirm that change nothing here.
 const IGNORED: &str = "error_on_requires_action mandate mandate_data[**] off_session \
-    payment_method_options[**] radar_options[**] shipping[**] use_stripe_sdk confirmation_token \
+    payment_method_options[**] radar_options[**] shipping[**] use_stripe_sdk \
     payment_method_configuration excluded_payment_method_types[#] expand[#]";
 
 const CREATE: &str = "amount currency automatic_payment_methods[enabled] \
     automatic_payment_methods[allow_redirects] application_fee_amount capture_method confirm \
     confirmation_method customer description metadata metadata[*] on_behalf_of payment_method \
     payment_method_data[**] payment_method_types[#] allowed_payment_method_types[#] receipt_email return_url setup_future_usage \
-    statement_descriptor statement_descriptor_suffix transfer_data[**] transfer_group";
+    statement_descriptor statement_descriptor_suffix transfer_data[**] transfer_group confirmation_token \
+    amount_details[surcharge][amount] amount_details[surcharge][enforce_validation]";
 
 /// Why an intent was canceled that was not captured in time.
 const EXPIRED: &str = "expired";
@@ -104,9 +117,16 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     let (amount, currency) = money(params, "amount", "currency")?;
     let mut intent = new_intent(state, &call.context, params, amount, currency)?;
     params.merge_metadata("metadata", &mut intent.metadata)?;
+    let token = confirmation_tokens::of_call(state, &call.context, params)?.filter(|_| confirm);
     let method = methods::of_call(state, &call.context, params)?;
+    let method = method.or_else(|| token.as_ref().map(|token| token.method.clone()));
     if confirm && method.is_none() {
         return Err(no_method());
+    }
+    intent.surcharge.read(params, intent.amount)?;
+    if let Some(token) = token {
+        intent.return_url = intent.return_url.or_else(|| token.return_url.clone());
+        confirmation_tokens::spend(state, token, &intent.id);
     }
     if let Some(method) = &method {
         intent.method = Some(method.id.clone());
@@ -176,7 +196,8 @@ pub(super) fn update(state: &mut State, call: &Call) -> Answer {
     let params = &call.params;
     params.allow(&[
         "amount currency description metadata metadata[*] receipt_email payment_method customer",
-        "payment_method_data[**] capture_method",
+        "payment_method_data[**] capture_method amount_details[surcharge][amount]",
+        "amount_details[surcharge][enforce_validation]",
         IGNORED,
     ])?;
     let mut intent = find(state, call)?;
@@ -188,7 +209,9 @@ pub(super) fn update(state: &mut State, call: &Call) -> Answer {
         check_amount(amount, &intent.currency, "amount")?;
         intent.amount = amount;
     }
+    intent.surcharge.read(params, intent.amount)?;
     if let Some(method) = methods::of_call(state, &call.context, params)? {
+        intent.show_surcharge(&call.context, Some(&method));
         intent.method = Some(method.id);
         intent.status = "requires_confirmation";
     }
@@ -203,19 +226,34 @@ pub(super) fn confirm(state: &mut State, call: &Call) -> Answer {
     let params = &call.params;
     params.allow(&[
         "payment_method payment_method_data[**] return_url client_secret capture_method receipt_email",
-        "setup_future_usage payment_method_types[#] allowed_payment_method_types[#]",
+        "setup_future_usage payment_method_types[#] allowed_payment_method_types[#] confirmation_token",
+        "amount_to_confirm amount_details[surcharge][amount] amount_details[surcharge][enforce_validation]",
         IGNORED,
     ])?;
     let mut intent = find(state, call)?;
     if matches!(intent.status, "succeeded" | "canceled" | "requires_capture" | "processing") {
         return Err(wrong_status(&intent, "confirmed"));
     }
+    let token = confirmation_tokens::of_call(state, &call.context, params)?;
+    // What the call says itself goes before what the token says.
     let method = match methods::of_call(state, &call.context, params)? {
         Some(method) => method,
+        None if token.is_some() => token.as_ref().map(|token| token.method.clone()).ok_or_else(no_method)?,
         None => intent.method.as_ref().and_then(|id| state.methods.get_owned(id)).ok_or_else(no_method)?,
     };
-    intent.return_url = params.owned("return_url").or(intent.return_url);
+    if let Some(amount) = params.integer("amount_to_confirm")? {
+        check_amount(amount, &intent.currency, "amount_to_confirm")?;
+        intent.amount = amount;
+    }
+    intent.surcharge.read(params, intent.amount)?;
+    let of_token = token.as_ref().and_then(|token| token.return_url.clone());
+    intent.return_url = params.owned("return_url").or(of_token).or(intent.return_url);
     intent.receipt_email = params.owned("receipt_email").or(intent.receipt_email);
+    // What is validated is validated first, so that the token may be used again.
+    intent.surcharge.check(intent.amount, &method)?;
+    if let Some(token) = token {
+        confirmation_tokens::spend(state, token, &intent.id);
+    }
     let intent = attempt(state, &call.context, intent, &method)?;
     Ok(shown(&intent, call))
 }

@@ -26,6 +26,7 @@ fn resource(operation: &str) -> &'static str {
         "accounts" => "connected_account",
         "webhook_endpoints" => "webhook",
         "payment_methods" => "payment_method",
+        "confirmation_tokens" | "test_helpers.confirmation_tokens" => "confirmation_token",
         _ => "payment_method_domain",
     }
 }

@@ -4,7 +4,7 @@ use super::amount::{too_large, too_small};
 use super::prelude::*;
 
 /// When a method tells whether it was paid.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Timing {
     Now,
     /// Days after the customer agreed: the payment is processing meanwhile.
@@ -13,13 +13,16 @@ pub(crate) enum Timing {
     Voucher(i64),
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct MethodType {
-    pub(crate) name: &'static str,
-    pub(crate) label: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) name: Word,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) label: Word,
     pub(crate) timing: Timing,
     /// What it pays in, separated by commas; empty means any currency.
-    currencies: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    currencies: Word,
 }
 
 pub(crate) const CARD: MethodType = of("card", "Card", Timing::Now, "");

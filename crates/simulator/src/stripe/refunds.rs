@@ -3,22 +3,25 @@
 use super::amount::check_step;
 use super::prelude::*;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Refund {
     pub(crate) id: String,
     pub(crate) amount: i64,
     pub(crate) currency: String,
     pub(crate) charge: String,
     pub(crate) intent: String,
-    pub(crate) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
     pub(crate) idempotency_key: Option<String>,
     pub(crate) created: i64,
-    pub(crate) failure_reason: Option<&'static str>,
+    #[serde(deserialize_with = "archive::optional_word")]
+    pub(crate) failure_reason: Option<Word>,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) reason: Option<String>,
     /// Whether the account's balance has paid for it.
     pub(crate) moves_balance: bool,
-    pub(crate) pending_reason: Option<&'static str>,
+    #[serde(deserialize_with = "archive::optional_word")]
+    pub(crate) pending_reason: Option<Word>,
 }
 
 impl Kept for Refund {

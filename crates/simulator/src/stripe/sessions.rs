@@ -3,13 +3,15 @@
 use super::attempt::{complete, keep};
 use super::intents::{cancel_intent, new_intent};
 use super::prelude::*;
+use crate::due::EndsByItself;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Session {
     pub(crate) id: String,
     pub(crate) amount: i64,
     pub(crate) currency: String,
-    pub(crate) status: &'static str,
+    #[serde(deserialize_with = "archive::word")]
+    pub(crate) status: Word,
     pub(crate) intent: Option<String>,
     pub(crate) metadata: Map<String, Value>,
     pub(crate) idempotency_key: Option<String>,
@@ -133,14 +135,13 @@ pub(super) fn create(state: &mut State, call: &Call) -> Answer {
     new_intent(state, context, &session.intent_params, amount, session.currency.clone())?;
     let is_manual = session.intent_params.text("capture_method") == Some("manual");
     session.method_types = method_types::taken(state, params, (amount, &session.currency), is_manual)?;
-    state.remember_expiry(expires_at, &session.id);
     state.sessions.put(&session.id, session.clone());
     Ok(session.json())
 }
 
-/// The sum of the line items, their common currency, and what they are called.
+/// The sum of the line items, their common currency, and how the page shows them.
 fn total(params: &Params) -> Answer<(i64, String, Vec<String>)> {
-    let (mut sum, mut common, mut names) = (0_i64, None, Vec::new());
+    let (mut sum, mut common, mut items) = (0_i64, None, Vec::new());
     for index in params.indexes("line_items") {
         let data = format!("line_items[{index}][price_data]");
         let (unit, currency) = money_of_item(params, &data)?;
@@ -151,11 +152,12 @@ fn total(params: &Params) -> Answer<(i64, String, Vec<String>)> {
         if common.get_or_insert_with(|| currency.clone()) != &currency {
             return Err(Error::invalid("All line items must have the same currency.").param("line_items"));
         }
-        names.push(params.required(&format!("{data}[product_data][name]"))?.to_owned());
+        items.push((params.required(&format!("{data}[product_data][name]"))?.to_owned(), line));
     }
     let currency = common.ok_or_else(|| Error::missing("line_items"))?;
     check_amount(sum, &currency, "line_items")?;
-    Ok((sum, currency, names))
+    let items = item_texts(items, &currency);
+    Ok((sum, currency, items))
 }
 
 fn money_of_item(params: &Params, data: &str) -> Answer<(i64, String)> {
@@ -219,7 +221,6 @@ pub(super) fn expire(state: &mut State, call: &Call) -> Answer {
 
 fn expire_open(state: &mut State, context: &Context, mut session: Session) -> Session {
     session.status = "expired";
-    state.expiries.remove(&(session.expires_at, session.id.clone()));
     state.sessions.put(&session.id, session.clone());
     if let Some(intent) = session.intent.as_ref().and_then(|id| state.intents.get_owned(id)) {
         cancel_intent(state, context, intent, Some("automatic".to_owned()));
@@ -228,23 +229,13 @@ fn expire_open(state: &mut State, context: &Context, mut session: Session) -> Se
     session
 }
 
-/// Expires sessions when their time comes, until the simulator stops.
-pub(crate) async fn expire_sessions_forever(api: Api<Stripe>) {
-    loop {
-        tokio::select! {
-            () = api.services().stopped() => return,
-            () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
+impl EndsByItself for State {
+    fn end_due(&mut self, services: &Arc<Services>) {
+        let context = Context::without_call(services);
+        let due = self.sessions.open().filter(|session| session.expires_at <= context.now);
+        for session in due.cloned().collect::<Vec<_>>() {
+            expire_open(self, &context, session);
         }
-        let context = Context::without_call(api.services());
-        api.change_and_announce(|state| {
-            while let Some((_, id)) = state.expiries.first().filter(|(at, _)| *at <= context.now).cloned() {
-                state.expiries.pop_first();
-                if let Some(session) = state.sessions.get_owned(&id).filter(Session::is_open) {
-                    expire_open(state, &context, session);
-                }
-            }
-        })
-        .await;
     }
 }
 

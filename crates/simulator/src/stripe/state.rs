@@ -1,11 +1,15 @@
 //! What the Stripe API remembers.
 
 use super::prelude::*;
-use super::{disputes::Dispute, domains::Domain, events::Event, refunds::Refund};
+use super::{
+    confirmation_tokens::ConfirmationToken, disputes::Dispute, domains::Domain, events::Event,
+    refunds::Refund,
+};
 use crate::api::ApiState;
+use crate::archive::{Part, parts};
 use crate::webhooks::WebhookEvent;
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct State {
     pub(crate) intents: Collection<Intent>,
     pub(crate) charges: Collection<Charge>,
@@ -13,6 +17,7 @@ pub(crate) struct State {
     pub(crate) sessions: Collection<Session>,
     pub(super) disputes: Collection<Dispute>,
     pub(super) methods: Collection<Method>,
+    pub(super) tokens: Collection<ConfirmationToken>,
     pub(super) events: Collection<Event>,
     pub(super) domains: Collection<Domain>,
     pub(super) destination: Destination,
@@ -22,9 +27,6 @@ pub(crate) struct State {
     pub(super) keys: BTreeMap<String, Permissions>,
     /// Whether the account's balance covers no refund.
     pub(super) is_drained: bool,
-    /// Open sessions by the second they expire at.
-    pub(super) expiries: BTreeSet<(i64, String)>,
-    objects_max: usize,
     outbox: Vec<WebhookEvent>,
 }
 
@@ -66,30 +68,17 @@ impl Context {
 }
 
 impl ApiState for State {
-    fn new(config: &Config) -> Self {
-        let objects_max = config.objects_max;
-        Self {
-            intents: Collection::new(objects_max),
-            charges: Collection::new(objects_max),
-            refunds: Collection::new(objects_max),
-            sessions: Collection::new(objects_max),
-            disputes: Collection::new(objects_max),
-            methods: Collection::new(objects_max),
-            // Each is a copy of a whole object, several to a payment.
-            events: Collection::new(objects_max / 2),
-            domains: Collection::new(objects_max),
-            destination: Destination::default(),
-            switched_off: BTreeSet::new(),
-            keys: BTreeMap::new(),
-            is_drained: false,
-            expiries: BTreeSet::new(),
-            objects_max,
-            outbox: Vec::new(),
-        }
+    fn configure(&mut self, config: &Config) {
+        // Each is a copy of a whole object, several to a payment.
+        self.events.bound(config.objects_max / 2);
     }
 
     fn take_webhook_events(&mut self) -> Vec<WebhookEvent> {
         std::mem::take(&mut self.outbox)
+    }
+
+    fn parts(&mut self) -> Vec<(&'static str, &mut dyn Part)> {
+        parts!(self: intents charges refunds sessions disputes methods tokens events domains)
     }
 }
 
@@ -162,13 +151,5 @@ impl State {
         let event = with_given(event, [("context", json!(account))]);
         let (kind, body, is_connected) = (kind.to_owned(), event.to_string().into(), account.is_some());
         self.outbox.push(WebhookEvent { kind, event_id: id, body, is_connected });
-    }
-
-    /// Remembers when a session expires. Bounded like the sessions themselves, which live equally long as a rule.
-    pub(super) fn remember_expiry(&mut self, at: i64, session: &str) {
-        self.expiries.insert((at, session.to_owned()));
-        while self.expiries.len() > self.objects_max {
-            self.expiries.pop_first();
-        }
     }
 }

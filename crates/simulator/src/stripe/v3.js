@@ -42,7 +42,8 @@ window.Stripe = function (publishableKey, options) {
     if (method === "POST") options.body = query;
     try {
       var answer = await (await fetch(url, options)).json();
-      return answer.error ? { error: answer.error } : { paymentIntent: answer };
+      if (answer.error) return { error: answer.error };
+      return answer.object === "confirmation_token" ? { confirmationToken: answer } : { paymentIntent: answer };
     } catch (problem) {
       return { error: { type: "api_connection_error", message: String(problem) } };
     }
@@ -52,20 +53,28 @@ window.Stripe = function (publishableKey, options) {
     return "payment_intents/" + encodeURIComponent(clientSecret.split("_secret_")[0]);
   }
 
-  async function confirm(clientSecret, element, returnUrl) {
+  // What the customer typed, as the API takes it, or the first mistake in it.
+  function collect(element) {
     var mistake = element._form.check();
     if (mistake) {
       return { error: { type: "validation_error", code: "incomplete_" + mistake.field, message: mistake.message } };
     }
     var card = element._form.values();
-    var fields = {
-      client_secret: clientSecret,
-      "payment_method_data[type]": "card",
-      "payment_method_data[card][number]": card.number,
-      "payment_method_data[card][exp_month]": card.month,
-      "payment_method_data[card][exp_year]": card.year,
-      "payment_method_data[card][cvc]": card.code,
+    return {
+      fields: {
+        "payment_method_data[type]": "card",
+        "payment_method_data[card][number]": card.number,
+        "payment_method_data[card][exp_month]": card.month,
+        "payment_method_data[card][exp_year]": card.year,
+        "payment_method_data[card][cvc]": card.code,
+      },
     };
+  }
+
+  async function confirm(clientSecret, element, returnUrl) {
+    var collected = collect(element);
+    if (collected.error) return collected;
+    var fields = Object.assign({ client_secret: clientSecret }, collected.fields);
     if (returnUrl) fields.return_url = returnUrl;
     return call("POST", intentOf(clientSecret) + "/confirm", fields);
   }
@@ -73,12 +82,18 @@ window.Stripe = function (publishableKey, options) {
   return {
     elements: function (options) {
       var made = null;
+      var submitted = false;
       return {
+        _submitted: function () { return submitted; },
         _secret: (options || {}).clientSecret,
         _element: function () { return made; },
         create: function () { return (made = Element()); },
         getElement: function () { return made; },
-        submit: async function () { return {}; },
+        submit: async function () {
+          submitted = true;
+          var collected = collect(made);
+          return collected.error ? { error: collected.error } : {};
+        },
       };
     },
     confirmPayment: async function (options) {
@@ -100,6 +115,28 @@ window.Stripe = function (publishableKey, options) {
         return new Promise(function () {});
       }
       return result;
+    },
+    createConfirmationToken: async function (options) {
+      var params = options.params || {};
+      // As with the provider's own script, what was typed is submitted first.
+      if (!options.elements._submitted()) {
+        throw new Error("elements.submit() must be called before stripe.createConfirmationToken()");
+      }
+      var collected = collect(options.elements._element());
+      if (collected.error) return collected;
+      var address = ((params.payment_method_data || {}).billing_details || {}).address || {};
+      Object.keys(address).forEach(function (part) {
+        collected.fields["payment_method_data[billing_details][address][" + part + "]"] = address[part];
+      });
+      if (params.return_url) collected.fields.return_url = params.return_url;
+      return call("POST", "confirmation_tokens", collected.fields);
+    },
+    handleNextAction: async function (options) {
+      var result = await this.retrievePaymentIntent(options.clientSecret);
+      var intent = result.paymentIntent;
+      if (!intent || intent.status !== "requires_action") return result;
+      window.location.assign(intent.next_action.redirect_to_url.url);
+      return new Promise(function () {});
     },
     confirmCardPayment: function (clientSecret, data) {
       return confirm(clientSecret, data.payment_method.card);

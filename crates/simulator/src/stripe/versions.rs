@@ -12,11 +12,19 @@ const KNOWN: &str = "\
     2026-02-25.clover 2026-03-25.dahlia 2026-04-22.dahlia 2026-05-27.dahlia 2026-06-24.dahlia \
     2026-07-29.dahlia 2026-08-26.dahlia 2026-09-30.endive 2026-10-28.endive";
 
+/// The public previews that have surcharges.
+const PREVIEWS: &str = "2026-03-25.preview 2026-04-22.preview 2026-05-27.preview 2026-06-24.preview 2026-07-29.preview \
+    2026-08-26.preview 2026-09-30.preview";
+
+/// What only those take.
+const SURCHARGE: &str = "amount_details[surcharge]";
+
 const INTENTS: &str = "payment_intents.create payment_intents.update payment_intents.confirm";
 const SESSION: &str = "checkout.sessions.create";
 
 /// Parameters of calls, the versions that added or removed them, and what the provider calls the use of one that was removed.
-const CHANGES: [(&[&str], &str, &str, Option<&str>); 5] = [
+const CHANGES: [(&[&str], &str, &str, Option<&str>); 6] = [
+    (&["payment_intents.confirm"], "amount_to_confirm", "2026-04-22.dahlia", None),
     (&["payment_intents.create"], "excluded_payment_method_types", "2025-08-27.basil", None),
     (
         &["payment_intents.update", "payment_intents.confirm"],
@@ -34,10 +42,18 @@ const CHANGES: [(&[&str], &str, &str, Option<&str>); 5] = [
     ),
 ];
 
+/// Whether intents have surcharges in a version.
+pub(super) fn has_surcharges(version: &str) -> bool {
+    is_listed(version, &[PREVIEWS])
+}
+
 /// Refuses a version that does not exist, and parameters that the version does not have.
 pub(super) fn check(version: &str, operation: &str, params: &Params) -> Answer<()> {
-    if !is_listed(version, &[KNOWN]) {
+    if !is_listed(version, &[KNOWN, PREVIEWS]) {
         return Err(Error::invalid(format!("Invalid Stripe API version: {version}")));
+    }
+    if params.has(SURCHARGE) && !has_surcharges(version) {
+        return Err(Error::unknown(SURCHARGE));
     }
     let of_call = CHANGES.into_iter().filter(|(calls, ..)| is_listed(operation, calls));
     for (_, name, since, removed) in of_call.filter(|(_, name, ..)| params.has(name)) {
@@ -108,6 +124,20 @@ mod tests {
             }
         }
         assert!(known.is_sorted() && known.contains(&DEFAULT));
+    }
+
+    #[test]
+    fn surcharges_are_taken_by_previews_alone() {
+        let params = Params::parse(b"amount_to_confirm=12875&amount_details[surcharge][amount]=375");
+        let refused = |version| check(version, "payment_intents.confirm", &params).err();
+        for version in KNOWN.split_whitespace() {
+            let error = refused(version).unwrap();
+            assert_eq!(error.fields["code"], "parameter_unknown", "{version}");
+        }
+        assert_eq!(refused("2026-03-25.preview").unwrap().fields["param"], "amount_to_confirm");
+        for version in PREVIEWS.split_whitespace().skip(1) {
+            assert!(refused(version).is_none(), "{version}");
+        }
     }
 
     #[test]

@@ -39,6 +39,8 @@ struct Inner {
     next: u64,
     tally: Tally,
     attempts: VecDeque<Attempt>,
+    /// Deliveries behind one that failed, by address, where the provider keeps a queue for each endpoint.
+    held: BTreeMap<String, Vec<Delivery>>,
     /// What was delivered lately, to be sent again on request.
     sent: VecDeque<Delivery>,
 }
@@ -67,9 +69,12 @@ impl Queue {
                 match first {
                     Some((due, number)) if due <= Instant::now() => {
                         if let Some(delivery) = inner.waiting.remove(&(due, number)) {
-                            return delivery;
+                            match inner.held.get_mut(&delivery.target.url) {
+                                Some(held) if delivery.attempts == 0 => held.push(delivery),
+                                _ => return delivery,
+                            }
                         }
-                        None
+                        Some(due)
                     }
                     other => other.map(|(due, _)| due),
                 }
@@ -95,6 +100,15 @@ impl Queue {
         });
         while inner.attempts.len() > ATTEMPTS_MAX {
             inner.attempts.pop_front();
+        }
+        if again.is_some() && delivery.target.wire.queues_webhooks() {
+            inner.held.entry(delivery.target.url.clone()).or_default();
+        } else {
+            // What waited behind it follows in the same order.
+            for held in inner.held.remove(&delivery.target.url).unwrap_or_default() {
+                inner.insert(held, Duration::ZERO);
+            }
+            self.wake.notify_one();
         }
         if accepted {
             inner.sent.push_back(delivery);
@@ -158,7 +172,9 @@ impl Inner {
     fn insert(&mut self, delivery: Delivery, pause: Duration) {
         self.next += 1;
         self.waiting.insert((Instant::now() + pause, self.next), delivery);
-        while self.waiting.len() > WAITING_MAX {
+        while self.waiting.len() + self.held.values().map(Vec::len).sum::<usize>() > WAITING_MAX
+            && !self.waiting.is_empty()
+        {
             self.waiting.pop_first();
             self.tally.dropped += 1;
             self.tally.pending = self.tally.pending.saturating_sub(1);

@@ -3,7 +3,10 @@
 use super::Delivery;
 use super::queue::Queue;
 use crate::prelude::*;
-use crate::signature::{increase_signature, modern_treasury_signature, square_signature, stripe_signature};
+use crate::signature::{
+    adyen_signature, increase_signature, modern_treasury_signature, square_signature, stripe_signature,
+};
+use data_encoding::BASE64;
 use http::{Request, Uri};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
@@ -35,13 +38,13 @@ impl Default for Sender {
 }
 
 impl Sender {
-    /// Tries a delivery once and leaves what follows from it to the queue.
-    pub(crate) async fn deliver(&self, config: &Config, queue: &Queue, mut delivery: Delivery) {
+    /// Tries a delivery once and leaves what follows from it to the queue. `false`: it is tried again.
+    pub(crate) async fn deliver(&self, config: &Config, queue: &Queue, mut delivery: Delivery) -> bool {
         delivery.attempts += 1;
         delivery.first_tried.get_or_insert_with(calendar::rfc3339);
         let timeout = match delivery.target.wire {
             Wire::ModernTreasury => SHORT_DELIVERY_TIMEOUT,
-            Wire::Stripe | Wire::Square | Wire::Increase => DELIVERY_TIMEOUT,
+            Wire::Stripe | Wire::Square | Wire::Increase | Wire::Adyen => DELIVERY_TIMEOUT,
         };
         let answered = tokio::time::timeout(timeout, self.post(&delivery)).await;
         let (result, accepted) = match answered {
@@ -52,24 +55,67 @@ impl Sender {
         if !accepted {
             tracing::debug!(url = %delivery.target.url, %result, "webhook not accepted");
         }
-        let again = (!accepted && delivery.attempts < config.webhook_attempts_max).then(|| {
-            let doublings = delivery.attempts.saturating_sub(1).min(16);
-            Duration::from_millis(config.webhook_backoff_ms).saturating_mul(1 << doublings).min(BACKOFF_MAX)
-        });
+        let again = if accepted { None } else { pause_before_next(config, &delivery) };
         queue.record(delivery, result, accepted, again);
+        again.is_none()
     }
 
-    async fn post(&self, delivery: &Delivery) -> Result<u16, String> {
-        let uri: Uri = delivery.target.url.parse().map_err(|_| "not a URL".to_owned())?;
+    /// The status of the answer, or what went wrong.
+    pub(crate) async fn post(&self, delivery: &Delivery) -> Result<u16, String> {
+        let (url, credentials) = without_credentials(&delivery.target.url);
+        let uri: Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
         if uri.scheme_str() != Some("http") {
             return Err("only plain http targets are supported".to_owned());
         }
-        let answer = self.client.request(request(delivery, uri)?).await.map_err(|error| innermost(&error))?;
+        let mut request = request(delivery, uri)?;
+        let basic = credentials.map(|pair| format!("Basic {}", BASE64.encode(pair.as_bytes())));
+        if let Some(basic) = basic.and_then(|basic| basic.parse().ok()) {
+            request.headers_mut().insert(header::AUTHORIZATION, basic);
+        }
+        let answer = self.client.request(request).await.map_err(|error| innermost(&error))?;
         let status = answer.status().as_u16();
         // Read to the end, so that the connection can be used again.
         answer.into_body().collect().await.map_err(|error| error.to_string())?;
         Ok(status)
     }
+}
+
+/// The pauses of Adyen's queue in seconds; the last one is repeated for thirty days.
+const QUEUE_PAUSES: [u64; 12] =
+    [9, 18, 27, 120, 300, 600, 900, 1_800, 3_600, 2 * 3_600, 4 * 3_600, 8 * 3_600];
+const QUEUE_KEPT_SECONDS: u64 = 30 * 24 * 3_600;
+
+/// `None`: the delivery is given up.
+fn pause_before_next(config: &Config, delivery: &Delivery) -> Option<Duration> {
+    let backoff = Duration::from_millis(config.webhook_backoff_ms);
+    if delivery.target.wire == Wire::Adyen {
+        let last = QUEUE_PAUSES.last().copied().unwrap_or_default();
+        let pauses = QUEUE_PAUSES.into_iter().chain(std::iter::repeat(last));
+        let attempts = usize::try_from(delivery.attempts).unwrap_or(usize::MAX);
+        let mut waited = pauses.scan(0, |waited, pause| {
+            *waited += pause;
+            (*waited <= QUEUE_KEPT_SECONDS).then_some(pause)
+        });
+        let seconds = waited.nth(attempts.checked_sub(1)?)?;
+        // The first pause stands for nine seconds, and all others are in proportion to it.
+        return Some(backoff.saturating_mul(u32::try_from(seconds).unwrap_or(u32::MAX)) / 9);
+    }
+    let doublings = delivery.attempts.saturating_sub(1).min(16);
+    let pause = backoff.saturating_mul(1 << doublings).min(BACKOFF_MAX);
+    (delivery.attempts < config.webhook_attempts_max).then_some(pause)
+}
+
+/// An address, and `user:password` where it names them.
+fn without_credentials(url: &str) -> (String, Option<String>) {
+    let plain = || (url.to_owned(), None);
+    let Some((scheme, rest)) = url.split_once("://") else { return plain() };
+    let end = rest.find('/').unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(end);
+    let Some((pair, host)) = authority.rsplit_once('@') else { return plain() };
+    let decode =
+        |text: &str| form_urlencoded::parse(text.as_bytes()).map(|(name, _)| name).collect::<String>();
+    let (user, password) = pair.split_once(':').unwrap_or((pair, ""));
+    (format!("{scheme}://{host}{path}"), Some(format!("{}:{}", decode(user), decode(password))))
 }
 
 /// The outer errors only say that something failed.
@@ -78,7 +124,11 @@ fn innermost(error: &dyn Error) -> String {
 }
 
 fn request(delivery: &Delivery, uri: Uri) -> Result<Request<Full<Bytes>>, String> {
-    let (target, body) = (&delivery.target, &delivery.notice.body);
+    let (target, mut body) = (&delivery.target, Arc::clone(&delivery.notice.body));
+    if target.wire == Wire::Adyen {
+        body = signed(&body, &target.secret);
+    }
+    let body = &*body;
     let request = Request::builder()
         .method(Method::POST)
         .uri(uri)
@@ -119,6 +169,57 @@ fn request(delivery: &Delivery, uri: Uri) -> Result<Request<Full<Bytes>>, String
                 .header("X-Webhook-ID", &delivery.notice.event_id)
                 .header("X-Topic", topic)
         }
+        Wire::Adyen => request.header(header::USER_AGENT, "Adyen HttpClient 1.0 (simulator)"),
     };
     request.body(Full::new(Bytes::copy_from_slice(body.as_bytes()))).map_err(|error| error.to_string())
+}
+
+/// A notification with the signature of each of its items, which stands among the item's own data.
+fn signed(body: &str, hmac_key: &str) -> Arc<str> {
+    let mut notification: Value = serde_json::from_str(body).unwrap_or_default();
+    let items = notification.get_mut("notificationItems").and_then(Value::as_array_mut);
+    // An endpoint without a key is sent no signatures.
+    for item in items.into_iter().flatten().filter(|_| !hmac_key.is_empty()) {
+        let Some(item) = item.get_mut("NotificationRequestItem") else { continue };
+        let signature = Value::from(adyen_signature(hmac_key, item));
+        if let Some(data) = item.get_mut("additionalData").and_then(Value::as_object_mut) {
+            data.insert("hmacSignature".to_owned(), signature);
+        }
+    }
+    notification.to_string().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::webhooks::WebhookEvent;
+
+    #[test]
+    fn a_queue_waits_longer_and_longer_and_ends_after_thirty_days() {
+        let target = WebhookTarget {
+            wire: Wire::Adyen,
+            url: "http://user:p%40ss@127.0.0.1:9/hooks?a=b@c".to_owned(),
+            secret: String::new(),
+            events: Vec::new(),
+        };
+        let notice = WebhookEvent {
+            kind: "CAPTURE".to_owned(),
+            event_id: String::new(),
+            body: "".into(),
+            is_connected: false,
+        };
+        let config = Config { webhook_backoff_ms: 9, ..Config::default() };
+        let pause = |attempts| {
+            let (target, notice) = (target.clone(), notice.clone());
+            let delivery = Delivery { target, notice, attempts, first_tried: None };
+            pause_before_next(&config, &delivery).map(|pause| pause.as_millis())
+        };
+        let first: Vec<_> = (1..14).filter_map(pause).collect();
+        let day: u128 = 24 * 3_600;
+        assert_eq!(first, [9, 18, 27, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, day / 3, day / 3]);
+        let waited: u128 = (1..).map_while(pause).sum();
+        assert!((30 * day - day / 3..=30 * day).contains(&waited), "{waited}");
+        let (url, pair) = without_credentials(&target.url);
+        assert_eq!((url.as_str(), pair.as_deref()), ("http://127.0.0.1:9/hooks?a=b@c", Some("user:p@ss")));
+    }
 }

@@ -146,12 +146,11 @@ async fn increase_faults_strike_reads_too() {
 #[tokio::test]
 async fn two_calls_at_once_under_one_key() {
     let running = start().await;
-    let slow =
-        json!({ "wire": "stripe", "operation": "payment_intents.create", "fault": "slow", "delay_ms": 300 });
+    let slow = json!({ "wire": "stripe", "operation": "payment_intents.create", "fault": "slow", "delay_ms": 5_000 });
     running.fault(slow).await;
     let first = running.try_stripe("POST", "payment_intents", PAID, "key");
     let second = async {
-        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        running.wait_call("stripe.payment_intents.create").await;
         running.try_stripe("POST", "payment_intents", PAID, "key").await
     };
     let (first, second) = tokio::join!(first, second);

@@ -365,7 +365,7 @@ async fn the_control_interface_shows_transfers_and_holds_them_up() {
 
 #[tokio::test]
 async fn transfers_settle_by_themselves_where_that_is_asked_for() {
-    let running = start_with(Config { ach_settles_after_ms: Some(700), ..Config::default() }).await;
+    let running = start_with(Config { ach_settles_after_ms: Some(2_000), ..Config::default() }).await;
     let ach = running.ach_transfer("").await;
     let mut held = ach_push();
     held["require_approval"] = json!(true);
@@ -373,7 +373,7 @@ async fn transfers_settle_by_themselves_where_that_is_asked_for() {
     let rtp = running.increase("POST", "real_time_payments_transfers", rtp_push()).await.expect(200);
     let path = format!("ach_transfers/{}", ach["id"].as_str().unwrap());
     assert_eq!(read(&running, &path).await["status"], "pending_submission");
-    for _ in 0..500 {
+    for _ in 0..3_000 {
         tokio::time::sleep(Duration::from_millis(20)).await;
         if read(&running, &path).await["settlement"].is_object() {
             break;
@@ -401,7 +401,7 @@ async fn transfers_settle_by_themselves_where_that_is_asked_for() {
     // Nothing settles anymore once the simulator has stopped.
     let late = running.ach_transfer("").await;
     running.simulator.stop();
-    tokio::time::sleep(Duration::from_millis(1_200)).await;
+    tokio::time::sleep(Duration::from_secs(3)).await;
     let path = format!("ach_transfers/{}", late["id"].as_str().unwrap());
     assert_eq!(read(&running, &path).await["status"], "pending_submission");
 }

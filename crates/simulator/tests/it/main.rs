@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod accounts;
+mod adyen;
+mod adyen_browser;
+mod adyen_setup;
+mod archive;
 mod control;
 mod faults;
 mod increase;

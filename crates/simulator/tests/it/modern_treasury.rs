@@ -65,10 +65,10 @@ async fn a_key_keeps_a_success_for_a_day_whatever_is_asked() {
 async fn a_key_in_flight_is_a_conflict() {
     let running = start().await;
     running
-        .fault(json!({ "wire": "modern_treasury", "operation": "payment_orders.create", "fault": "slow", "delay_ms": 600 }))
+        .fault(json!({ "wire": "modern_treasury", "operation": "payment_orders.create", "fault": "slow", "delay_ms": 5_000 }))
         .await;
     let (slow, fast) = tokio::join!(create(&running, "key", "one"), async {
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        running.wait_call("modern_treasury.payment_orders.create").await;
         create(&running, "key", "one").await
     });
     assert_eq!(fast.expect(409)["errors"]["code"], "conflict");

@@ -123,6 +123,17 @@ async fn the_increase_library_for_node_works_unchanged() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_adyen_library_works_once_it_is_told_the_address() {
+    check_python("adyen_sdk.py").await;
+}
+
+/// Adyen's library for Node calls Adyen whatever address it is given, so that it only looks at what the simulator sent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_adyen_library_for_node_accepts_the_signatures() {
+    check_node(Wire::Adyen, "adyen_sdk.mjs").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_modern_treasury_library_works_unchanged() {
     check_python("modern_treasury_sdk.py").await;
 }

@@ -16,6 +16,7 @@ use tollgate_simulator::{Config, Simulator, WebhookTarget, Wire};
 pub(crate) const STRIPE_SECRET: &str = "whsec_test_secret";
 pub(crate) const SQUARE_SECRET: &str = "square_signature_key";
 pub(crate) const INCREASE_SECRET: &str = "increase_shared_secret";
+pub(crate) const ADYEN_SECRET: &str = "0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF";
 pub(crate) const MODERN_TREASURY_SECRET: &str = "modern_treasury_webhook_key";
 
 /// A running simulator; dropping it stops its background work.
@@ -59,9 +60,12 @@ pub(crate) async fn start() -> Running {
 }
 
 pub(crate) async fn start_with(config: Config) -> Running {
+    run(Simulator::new(config)).await
+}
+
+pub(crate) async fn run(simulator: Simulator) -> Running {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
-    let simulator = Simulator::new(config);
     simulator.set_public_url(origin.as_str());
     let router = simulator.router();
     tokio::spawn(async move { axum::serve(listener, router).await });
@@ -95,7 +99,7 @@ impl Running {
             let text = String::from_utf8_lossy(&body).into_owned();
             Ok(Reply { status: parts.status, headers: parts.headers, text })
         };
-        tokio::time::timeout(Duration::from_secs(3), exchange).await.map_err(|_| "timed out".to_owned())?
+        tokio::time::timeout(Duration::from_mins(1), exchange).await.map_err(|_| "timed out".to_owned())?
     }
 
     /// A call on the Stripe API with the secret key. `form` is written as on the wire.
@@ -173,6 +177,17 @@ impl Running {
         self.control("GET", "state", Value::Null).await
     }
 
+    /// Waits until an operation was called once, whatever comes of it.
+    pub(crate) async fn wait_call(&self, operation: &str) {
+        for _ in 0..6_000 {
+            if self.state().await["calls"][operation] == 1 {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("{operation} was not called");
+    }
+
     /// Posts a form to a page.
     pub(crate) async fn submit(&self, url: &str, form: &str) -> Reply {
         let path = url.strip_prefix(&self.origin).unwrap_or(url);
@@ -240,6 +255,7 @@ impl Inbox {
             Wire::Square => SQUARE_SECRET,
             Wire::Increase => INCREASE_SECRET,
             Wire::ModernTreasury => MODERN_TREASURY_SECRET,
+            Wire::Adyen => ADYEN_SECRET,
         };
         let target = WebhookTarget { wire, url: url.clone(), secret: secret.to_owned(), events: Vec::new() };
         assert!(running.simulator.add_webhook_target(target));
@@ -257,13 +273,18 @@ impl Inbox {
 
     pub(crate) fn kinds(&self) -> Vec<String> {
         // On the Increase API the type is always "event", and the category says what happened.
-        let kind = |one: &Received| one.json.get("category").unwrap_or(&one.json["type"]).clone();
+        let of_adyen = |one: &Received| {
+            one.json.pointer("/notificationItems/0/NotificationRequestItem/eventCode").cloned()
+        };
+        let kind = |one: &Received| {
+            of_adyen(one).unwrap_or_else(|| one.json.get("category").unwrap_or(&one.json["type"]).clone())
+        };
         self.received().iter().map(|one| kind(one).as_str().unwrap().to_owned()).collect()
     }
 
     /// Waits until so many have arrived.
     pub(crate) async fn wait(&self, count: usize) -> Vec<Received> {
-        for _ in 0..300 {
+        for _ in 0..6_000 {
             let received = self.received();
             if received.len() >= count {
                 return received;

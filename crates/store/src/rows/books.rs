@@ -64,7 +64,7 @@ pub(crate) fn read_amounts(mut next: impl FnMut() -> Result<i128, Fault>) -> Res
 record! {
     DISPUTES, dispute_columns = "disputes" as d of (environment_id: Id, payment_id: Id)
         "ON CONFLICT (environment_id, payment_id, id) DO UPDATE SET
-             status = excluded.status, reason = excluded.reason, amount_minor = excluded.amount_minor,
+             status = excluded.status, reason = excluded.reason, amount_minor = excluded.amount_minor, currency = excluded.currency,
              respond_by = excluded.respond_by, updated_at = excluded.updated_at, closed_at = excluded.closed_at,
              withdrawn_minor = excluded.withdrawn_minor";
     Dispute ?_ {
@@ -72,6 +72,7 @@ record! {
         status: Text = status,
         reason: Text = reason,
         amount_minor: Number = amount,
+        currency: Text = currency,
         respond_by: Number = respond_by,
         withdrawn_minor: Number = withdrawn,
     }

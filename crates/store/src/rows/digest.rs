@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tollgate_domain::{Minor, PaymentMethod, Principal, event::EventKind, search, search::SearchFields};
+use tollgate_domain::{
+    Minor, PaymentMethod, Principal, event::EventKind, fee::FeeSnapshot, search, search::SearchFields,
+};
 
-use super::hold;
+use super::{card, hold};
 use crate::prelude::*;
 
 const HOUR_MILLIS: i64 = 3_600_000;
@@ -30,24 +32,35 @@ pub(crate) struct IndexableEvent {
     pub(crate) request: String,
     pub(crate) description: Option<String>,
     pub(crate) last_four: Option<String>,
+    pub(crate) card: Vec<(&'static str, String)>,
 }
 
 pub(crate) fn read_card(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> {
-    let mut card = read_digestible(cells, PaymentMethod::WebCard)?;
-    card.customer.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
-    card.provider_references.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
+    let mut indexable = read_digestible(cells, PaymentMethod::WebCard)?;
+    indexable.customer.extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
+    indexable
+        .provider_references
+        .extend([cells.text_or_none()?, cells.text_or_none()?].into_iter().flatten());
     let hold = cells.text_or_none()?.map(|stored| hold::read(&stored)).transpose()?;
+    let charged = cells.get::<Option<Box<FeeSnapshot>>>()?.map(|charged| *charged);
     // What was prepared and authorized is counted as such, whatever was captured of it later.
-    let is_of_captured = EventKind::parse(&card.kind).is_some_and(EventKind::is_of_paid);
-    if let Some(captured) = hold.and_then(|hold| hold.captured).filter(|_| is_of_captured) {
-        card.principal_minor = Minor::from(captured.principal).signed();
-        card.platform_fee_minor = captured.platform.fee.signed();
-        card.organization_fee_minor = captured.organization.fee.signed();
-        card.total_debit_minor = captured.total_debit.signed();
+    let is_of_captured = EventKind::parse(&indexable.kind).is_some_and(EventKind::is_of_paid);
+    let paid = hold.and_then(|hold| hold.captured).or(charged);
+    if let Some(captured) = paid.filter(|_| is_of_captured) {
+        indexable.principal_minor = Minor::from(captured.principal).signed();
+        indexable.platform_fee_minor = captured.platform.fee.signed();
+        indexable.organization_fee_minor = captured.organization.fee.signed();
+        indexable.total_debit_minor = captured.total_debit.signed();
     }
-    card.request = cells.text()?;
-    card.description = cells.text_or_none()?;
-    Ok(card)
+    indexable.request = cells.text()?;
+    indexable.description = cells.text_or_none()?;
+    let paid_with = cells.text_or_none()?.map(|stored| card::read(&stored)).transpose()?;
+    if let Some(card) = paid_with {
+        indexable.last_four = card.last_four;
+        let facts = [("brand", card.brand), ("funding", card.funding), ("country", card.country)];
+        indexable.card = facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    }
+    Ok(indexable)
 }
 
 pub(crate) fn read_transfer(cells: &mut Cells<'_>) -> Result<IndexableEvent, Fault> {
@@ -78,6 +91,7 @@ fn read_digestible(cells: &mut Cells<'_>, method: PaymentMethod) -> Result<Index
         request: String::new(),
         description: None,
         last_four: None,
+        card: Vec::new(),
     })
 }
 
@@ -93,6 +107,7 @@ impl IndexableEvent {
             request: Some(self.request.as_str()).filter(|request| !search::is_made_soon(request, self.place)),
             description: self.description.as_deref(),
             last_four: self.last_four.as_deref(),
+            card: self.card.iter().map(|(name, value)| (*name, value.as_str())).collect(),
             metadata: metadata.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect(),
         }
         .terms()
@@ -245,6 +260,7 @@ mod tests {
             request: "req_1".to_owned(),
             description: None,
             last_four: None,
+            card: vec![("funding", "debit".to_owned())],
         }
     }
 
@@ -273,6 +289,7 @@ mod tests {
             "customer:ada",
             "text:17\u{1f}n",
             "text:a 1\u{1f}order",
+            "text:debit\u{1f}funding",
             "text:req_1",
             "text:true\u{1f}paid",
         ];

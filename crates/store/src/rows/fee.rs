@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
     BasisPoints, Minor, Principal,
+    card_fee::FeeKind,
     fee::{Bound, FeeLayer, FeeSnapshot, LayerFee},
 };
 
@@ -24,9 +25,10 @@ impl Stored for FeeSnapshot {
         let (platform, organization) = (cells.get()?, cells.get()?);
         let (fee, total_debit) = (cells.get()?, cells.get()?);
         let layers: Layers = cells.word("fee", |text| serde_json::from_str(text).ok())?;
+        let kind = layers.kind()?;
         let (platform, organization) =
             (layers.platform.into_fee(platform)?, layers.organization.into_fee(organization)?);
-        Ok(Some(Self { principal, platform, organization, fee, total_debit }))
+        Ok(Some(Self { principal, platform, organization, fee, total_debit, kind }))
     }
 }
 
@@ -51,25 +53,37 @@ impl StoredFee {
     }
 
     pub(crate) fn read(self) -> Result<FeeSnapshot, CorruptRow> {
-        let damaged = CorruptRow("amounts that were captured");
+        let damaged = CorruptRow("amounts of a payment");
+        let kind = self.layers.kind()?;
         let principal = Principal::new(self.principal_minor).ok_or(damaged)?;
         let platform = self.layers.platform.into_fee(minor(self.platform_fee_minor)?)?;
         let organization = self.layers.organization.into_fee(minor(self.organization_fee_minor)?)?;
         let fee = platform.fee.checked_add(organization.fee).ok_or(damaged)?;
         let total_debit = fee.checked_add(principal.into()).ok_or(damaged)?;
-        Ok(FeeSnapshot { principal, platform, organization, fee, total_debit })
+        Ok(FeeSnapshot { principal, platform, organization, fee, total_debit, kind })
     }
 }
 
 #[derive(Serialize, Deserialize)]
 struct Layers {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
     organization: Layer,
     platform: Layer,
 }
 
 impl Layers {
     fn of(fee: &FeeSnapshot) -> Self {
-        Self { organization: Layer::of(&fee.organization), platform: Layer::of(&fee.platform) }
+        Self {
+            kind: fee.kind.map(|kind| kind.as_str().to_owned()),
+            organization: Layer::of(&fee.organization),
+            platform: Layer::of(&fee.platform),
+        }
+    }
+
+    fn kind(&self) -> Result<Option<FeeKind>, CorruptRow> {
+        let read = |kind: &String| FeeKind::parse(kind).ok_or(CorruptRow("kind of a fee"));
+        self.kind.as_ref().map(read).transpose()
     }
 }
 
@@ -160,5 +174,7 @@ mod tests {
         let expected = r#"{"organization":{"beforeBoundsMinor":320,"enabled":true,"fixedMinor":30,"percentBps":290,"percentPartMinor":290},"platform":{"beforeBoundsMinor":320,"bound":"minimum","enabled":true,"fixedMinor":30,"minimumMinor":500,"percentBps":290,"percentPartMinor":290}}"#;
         assert_eq!(text, expected);
         assert_eq!(StoredFee::of(&fee).read(), Ok(fee));
+        let decided = fee.with_fees(FeeKind::Surcharge, Minor::ZERO, Minor::ZERO);
+        assert_eq!(StoredFee::of(&decided).read(), Ok(decided));
     }
 }

@@ -14,7 +14,7 @@ use tollgate_domain::{
 };
 use tollgate_engine::ports::{ConfigChange, Event, EventsFrom, FundRequest, MoveOrder, NewEvent};
 
-use super::{approval, hold::StoredHold};
+use super::{approval, card::StoredCard, fee::StoredFee, hold::StoredHold};
 use crate::prelude::*;
 
 /// The columns that [`read`] takes, of out_events as `e`.
@@ -119,6 +119,10 @@ struct StoredState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     hold: Option<StoredHold>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    card: Option<StoredCard>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    charged: Option<StoredFee>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     refund: Option<StoredRefund>,
 }
 
@@ -137,6 +141,8 @@ struct StoredDispute {
     reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     amount_minor: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    currency: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     respond_by: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -362,10 +368,13 @@ pub(crate) fn write_state(state: &TransactionState, revision: u64, refund: Optio
             status: dispute.status,
             reason: dispute.reason,
             amount_minor: dispute.amount.map(Minor::get),
+            currency: dispute.currency,
             respond_by: dispute.respond_by.map(Timestamp::unix_millis),
             withdrawn_minor: dispute.withdrawn.map(Minor::get),
         }),
         hold: state.hold.as_ref().map(StoredHold::of),
+        card: state.card.as_deref().map(StoredCard::of),
+        charged: state.charged.as_deref().map(StoredFee::of),
         refund: refund.map(StoredRefund::of),
     };
     // Texts and numbers under fixed names always make JSON.
@@ -377,6 +386,9 @@ pub(crate) fn erased_state(stored: &str) -> Result<Option<String>, CorruptRow> {
     let mut state = read_told(stored)?;
     if let Some(failure) = &mut state.failure {
         ERASED.clone_into(&mut failure.message);
+    }
+    if let Some(card) = &mut state.card {
+        card.erase();
     }
     if let Some(refund) = &mut state.refund {
         refund.description = None;
@@ -411,12 +423,15 @@ impl StoredState {
                         status: dispute.status,
                         reason: dispute.reason,
                         amount: dispute.amount_minor.map(amount).transpose()?,
+                        currency: dispute.currency,
                         respond_by: dispute.respond_by.map(Timestamp::from_unix_millis),
                         withdrawn: dispute.withdrawn_minor.map(amount).transpose()?,
                     })
                 })
                 .transpose()?,
             hold: self.hold.map(StoredHold::read).transpose()?,
+            card: self.card.map(StoredCard::read).transpose()?.map(Box::new),
+            charged: self.charged.map(StoredFee::read).transpose()?.map(Box::new),
         };
         Ok((state, refund))
     }
@@ -453,8 +468,10 @@ impl Slice {
 mod tests {
     use tollgate_domain::{
         Principal,
+        card_fee::FeeKind,
         fee::FeeEntry,
         hold::{Hold, HoldActionKind},
+        payment_card::{CardChecks, CheckResult, PaymentCard},
     };
 
     use super::*;
@@ -471,6 +488,7 @@ mod tests {
             failure: Some(Failure { code: "card_declined".to_owned(), message: "No.".to_owned() }),
             refunded: Minor::MAX,
             dispute: Some(Dispute {
+                currency: Some("EUR".to_owned()),
                 id: "dp".to_owned(),
                 status: "lost".to_owned(),
                 reason: None,
@@ -483,6 +501,25 @@ mod tests {
                 pending: Some(HoldActionKind::Void),
                 captured: Some(FeeEntry::default().assess(Principal::new(7).unwrap())),
             }),
+            card: Some(Box::new(PaymentCard {
+                brand: Some("visa".to_owned()),
+                last_four: Some("4242".to_owned()),
+                funding: Some("debit".to_owned()),
+                country: Some("US".to_owned()),
+                expiry_month: Some(12),
+                expiry_year: Some(2034),
+                three_d_secure: Some("authenticated".to_owned()),
+                checks: CardChecks {
+                    address: Some(CheckResult::Unavailable),
+                    postal_code: Some(CheckResult::Fail),
+                    cvc: Some(CheckResult::Pass),
+                },
+            })),
+            charged: Some(Box::new(FeeEntry::default().assess(Principal::new(7).unwrap()).with_fees(
+                FeeKind::Surcharge,
+                Minor::new(1).unwrap(),
+                Minor::ZERO,
+            ))),
         };
         for state in [pending, full] {
             assert_eq!(read_state(&write_state(&state, 7, None)), Ok((state, None)));

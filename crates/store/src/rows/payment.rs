@@ -51,6 +51,7 @@ record! {
         follow_up_at: Number = follow_up,
         tries: Number = tries,
         waiting: Text = waiting,
+        card_fee: Text = card_fee,
     }
     + (revision: Number, timeline: Bytes)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tollgate_domain::{
     Channel, Timestamp,
+    card_fee::Place,
     routing::{LeftTarget, RouteAttempt, RouteOutcome, RouteProgress, Target},
 };
 
@@ -17,6 +18,10 @@ struct StoredRoute {
     next: Vec<StoredTarget>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     left: Vec<StoredLeft>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    payer: Option<String>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    recurring: bool,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -54,7 +59,7 @@ impl Stored for RouteProgress {
 }
 
 fn write(route: &RouteProgress) -> Option<String> {
-    if route.is_empty() {
+    if *route == RouteProgress::default() {
         return None;
     }
     let attempt = |attempt: &RouteAttempt| StoredAttempt {
@@ -78,6 +83,8 @@ fn write(route: &RouteProgress) -> Option<String> {
         attempts: route.attempts.iter().map(attempt).collect(),
         next: route.next.iter().map(target).collect(),
         left: route.left.iter().map(left).collect(),
+        payer: route.payer.map(|payer| payer.to_string()),
+        recurring: route.recurring,
     };
     // Texts are always JSON, so this cannot fail.
     serde_json::to_string(&stored).ok()
@@ -110,5 +117,7 @@ fn read(cells: &mut Cells<'_>) -> Result<RouteProgress, Fault> {
         attempts: stored.attempts.into_iter().map(attempt).collect::<Result<_, CorruptRow>>()?,
         next: stored.next.into_iter().map(target).collect::<Result<_, CorruptRow>>()?,
         left: stored.left.into_iter().map(left).collect::<Result<_, CorruptRow>>()?,
+        payer: stored.payer.map(|payer| Place::parse(&payer).ok_or(CORRUPT)).transpose()?,
+        recurring: stored.recurring,
     })
 }

@@ -49,15 +49,16 @@ record! {
              failure_code = excluded.failure_code, failure_message = excluded.failure_message,
              refunded_minor = excluded.refunded_minor, dispute_id = excluded.dispute_id,
              dispute_status = excluded.dispute_status, dispute_reason = excluded.dispute_reason,
-             dispute_amount_minor = excluded.dispute_amount_minor, dispute_respond_by = excluded.dispute_respond_by,
-             hold = excluded.hold";
+             dispute_amount_minor = excluded.dispute_amount_minor, dispute_currency = excluded.dispute_currency,
+             dispute_respond_by = excluded.dispute_respond_by,
+             hold = excluded.hold, card = excluded.card, charged = excluded.charged";
     CardTransaction ?_ {
         id: Id = id,
         created_at: Number = created_at,
         updated_at: Number = updated_at,
         status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
             dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
-            dispute_respond_by: Number, hold: Text = state,
+            dispute_currency: Text, dispute_respond_by: Number, hold: Text, card: Text, charged: Text = state,
     }
 }
 
@@ -65,12 +66,12 @@ record! {
 pub(crate) const STATE: &[Column] = columns!(
     status: Text, provider_reference: Text, failure_code: Text, failure_message: Text, refunded_minor: Number,
     dispute_id: Text, dispute_status: Text, dispute_reason: Text, dispute_amount_minor: Number,
-    dispute_respond_by: Number, hold: Text
+    dispute_currency: Text, dispute_respond_by: Number, hold: Text, card: Text, charged: Text
 );
 
 /// What was withdrawn for a dispute is kept with the dispute alone.
 impl Stored for TransactionState {
-    const WIDTH: usize = 11;
+    const WIDTH: usize = 14;
 
     fn put<'a>(&'a self, row: &mut Vec<Value<'a>>) {
         let dispute = self.dispute.as_ref();
@@ -83,8 +84,11 @@ impl Stored for TransactionState {
             dispute.map(|dispute| &dispute.status),
             dispute.and_then(|dispute| dispute.reason.as_ref()),
             dispute.and_then(|dispute| dispute.amount),
+            dispute.and_then(|dispute| dispute.currency.as_ref()),
             dispute.and_then(|dispute| dispute.respond_by),
-            ..&self.hold
+            ..&self.hold,
+            ..&self.card,
+            ..&self.charged
         ]);
     }
 
@@ -92,15 +96,17 @@ impl Stored for TransactionState {
         let (status, provider_reference, failure, refunded) =
             (cells.get()?, cells.get()?, cells.get()?, cells.get()?);
         let (id, status_of_dispute) = (cells.get()?, cells.get()?);
-        let (reason, amount, respond_by) = (cells.get()?, cells.get()?, cells.get()?);
+        let (reason, amount) = (cells.get()?, cells.get()?);
+        let (currency, respond_by) = (cells.get()?, cells.get()?);
         let dispute = match (id, status_of_dispute) {
             (Some(id), Some(status)) => {
-                Some(Dispute { id, status, reason, amount, respond_by, withdrawn: None })
+                Some(Dispute { id, status, reason, amount, currency, respond_by, withdrawn: None })
             }
             (None, None) => None,
             _ => return Err(CorruptRow("half of a dispute").into()),
         };
-        Ok(Some(Self { status, provider_reference, failure, refunded, dispute, hold: cells.get()? }))
+        let (hold, card, charged) = (cells.get()?, cells.get()?, cells.get()?);
+        Ok(Some(Self { status, provider_reference, failure, refunded, dispute, hold, card, charged }))
     }
 }
 

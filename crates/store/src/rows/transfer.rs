@@ -30,7 +30,7 @@ macro_rules! transfer_columns {
          f.sealed_account, f.expected_on, f.corrections, f.due_at, f.tries, f.waiting, f.cancel_requested_at,
          f.approval_id, f.approval_state, f.approval, t.status, t.provider_reference, t.failure_code,
          t.failure_message, t.refunded_minor, t.dispute_id, t.dispute_status, t.dispute_reason,
-         t.dispute_amount_minor, t.dispute_respond_by, t.hold, f.approval_account"
+         t.dispute_amount_minor, t.dispute_currency, t.dispute_respond_by, t.hold, t.card, t.charged, f.approval_account"
     };
 }
 

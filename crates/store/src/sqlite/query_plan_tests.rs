@@ -61,6 +61,35 @@ fn lists_of_transactions_are_merged_as_they_are_read() {
     }
 }
 
+/// Lists of the few transactions with something particular about them read an index of those alone.
+#[test]
+fn particular_transactions_have_their_own_lists() {
+    let connection = Connection::open_in_memory().unwrap();
+    migrate::migrate(&connection).unwrap();
+    for (is_partly_refunded, is_disputed, index) in [
+        (true, false, "transactions_partly_refunded"),
+        (false, true, "transactions_disputed"),
+        (true, true, "transactions_disputed"),
+    ] {
+        for (status, method, provider) in [
+            (None, None, None),
+            (Some(Status::Succeeded), Some(PaymentMethod::WebCard), Some("stripe".to_owned())),
+        ] {
+            let filter = TransactionFilter {
+                status,
+                method,
+                provider,
+                is_partly_refunded,
+                is_disputed,
+                ..TransactionFilter::default()
+            };
+            let plan = plan(&connection, &transactions::list_sql(Dialect::Sqlite, &filter));
+            assert!(plan.contains(index) && plan.contains("environment_id=? AND id>? AND id<?"), "{plan}");
+            assert!(!plan.contains("TEMP B-TREE") && !plan.contains("SCAN"), "{plan}");
+        }
+    }
+}
+
 /// The steps of a plan, one after the other.
 fn plan(connection: &Connection, sql: &str) -> String {
     let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();

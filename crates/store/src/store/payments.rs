@@ -12,7 +12,7 @@ use tollgate_engine::ports::{
     ApprovalQuery, CardPayment, Changed, Entry, Inserted, NewEvent, PaymentChange, PaymentFilter,
     PaymentReroute, PaymentStore, Progress, ProviderEvent, ProviderEventCursor, ProviderEventState, Received,
     RefundToApprove, Resolution, SettledProviderEvent, StoreError, StoredException, StoredProviderEvent,
-    TransactionFilter,
+    TransactionFilter, TransactionTotal,
 };
 
 use super::{SqlStore, port};
@@ -60,12 +60,19 @@ port! {
             environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
         ) -> bool;
 
+        Write timeline::add_line => add_to_timeline(
+            environment: EnvironmentId, reference: ServiceReference, entry: &Entry
+        ) -> bool;
+
         Read transactions::find => transaction(
             environment: EnvironmentId, reference: ServiceReference
         ) -> Option<Transaction>;
         Read transactions::list => transactions(
             environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transaction>;
+        Read transactions::totals => transaction_totals(
+            environment: EnvironmentId, filter: &TransactionFilter, most: u32
+        ) -> Option<Vec<TransactionTotal>>;
         Read timeline::of_reference => timeline(
             environment: EnvironmentId, reference: ServiceReference
         ) -> Vec<Entry>;

@@ -3,14 +3,14 @@
 use async_trait::async_trait;
 use tollgate_domain::{
     PaymentMethod, ServiceReference, Timestamp,
-    id::{EnvironmentId, PaymentId, RequestId, TransferId},
+    id::{EnvironmentId, PaymentId, RequestId, TransactionId, TransferId},
     statement::{Month, StatementLine},
     transaction::Dispute,
 };
 use tollgate_engine::ports::{
-    Activity, BooksStore, Entry, Erased, ErasureStore, KeyedToken, LimitStore, NewCardPosting, PastPayment,
-    PaymentCustomer, ProviderEventState, ReportingStore, ReturnCounts, SearchCursor, SearchHit, StoreError,
-    StoredCustomer,
+    Activity, BooksStore, ChargedPayment, Entry, Erased, ErasureStore, KeyedToken, LimitStore,
+    NewCardPosting, PastPayment, PaymentCustomer, ProviderEventState, ReportingStore, ReturnCounts,
+    SearchCursor, SearchHit, StoreError, StoredCustomer,
 };
 
 use super::{SqlStore, port};
@@ -47,6 +47,9 @@ port! {
         Read records::past_payments => past_payments(
             environment: EnvironmentId, method: Option<PaymentMethod>, limit: u32
         ) -> Vec<PastPayment>;
+        Read records::charged_payments => charged_payments(
+            environment: EnvironmentId, from: Timestamp, until: Timestamp, after: Option<TransactionId>, limit: u32
+        ) -> Vec<ChargedPayment>;
         Write digest::index_payment => index_payment(environment: EnvironmentId, id: PaymentId) -> ();
     } and {
         async fn index_events(&self, limit: u32) -> Result<u32, StoreError> {

@@ -38,7 +38,8 @@ pub(crate) async fn backlog<S: Session>(s: &mut S, now: Timestamp) -> Result<Vec
 }
 
 pub(crate) async fn schema_version<S: Session>(s: &mut S) -> Result<u64, Fault> {
-    let sql = "SELECT coalesce(max(version), 0) FROM schema_migrations";
+    let sql = "SELECT coalesce(max(version), 0)
+         FROM (SELECT version FROM schema_migrations UNION ALL SELECT version FROM schema_changes) applied";
     s.query_one(sql, values![], read).await
 }
 

@@ -26,7 +26,7 @@ macro_rules! card {
         concat!(
             "SELECT e.environment_id, e.kind, e.at, p.id, p.currency, p.provider, p.principal_minor,
          p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata, p.customer_name,
-         p.customer_email, p.object, t.provider_reference, t.hold, p.request, p.description",
+         p.customer_email, p.object, t.provider_reference, t.hold, t.charged, p.request, p.description, t.card",
             $from
         )
     };
@@ -66,7 +66,7 @@ const CARDS: &str = card!(
          SELECT * FROM card_payments p
          WHERE p.environment_id = e.environment_id AND p.id = e.reference LIMIT 1) p
      LEFT JOIN LATERAL (
-         SELECT t.provider_reference, t.hold FROM transactions t
+         SELECT t.provider_reference, t.hold, t.charged, t.card FROM transactions t
          WHERE t.environment_id = e.environment_id AND t.method = 'web_card' AND t.reference = e.reference
          LIMIT 1) t ON true
      WHERE e.method = 'web_card'"
@@ -84,13 +84,17 @@ const TRANSFERS: &str = transfer!(
      WHERE e.method = 'ach'"
 );
 
-/// A card payment that no event leads to.
+/// A card payment, whatever its events.
 const CARD_ALONE: &str =
     "SELECT p.environment_id, 'payment.prepared', p.created_at, p.id, p.currency, p.provider,
          p.principal_minor, p.platform_fee_minor, p.organization_fee_minor, p.total_debit_minor, p.metadata,
-         p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), CAST(NULL AS TEXT), p.request,
-         p.description
-     FROM card_payments p WHERE p.environment_id = $1 AND p.id = $2";
+         p.customer_name, p.customer_email, p.object, CAST(NULL AS TEXT), CAST(NULL AS TEXT),
+         CAST(NULL AS TEXT), p.request,
+         p.description, t.card
+     FROM card_payments p
+     LEFT JOIN transactions t
+         ON t.environment_id = p.environment_id AND t.method = 'web_card' AND t.reference = p.id
+     WHERE p.environment_id = $1 AND p.id = $2";
 
 /// A transfer, whatever its events.
 const TRANSFER_ALONE: &str =

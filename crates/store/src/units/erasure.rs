@@ -9,6 +9,7 @@ use super::{digest, timeline};
 use crate::{
     prelude::*,
     rows::{
+        card,
         digest::{Digest, Term},
         out_event,
     },
@@ -61,7 +62,7 @@ const IS_CARD_BUSY: &str = "SELECT 1 FROM card_payments p
          OR EXISTS (SELECT 1 FROM refunds r WHERE r.environment_id = $1 AND r.payment_id = $2
              AND r.status IN ('pending', 'processing'))
          OR EXISTS (SELECT 1 FROM hold_actions h WHERE h.environment_id = $1 AND h.payment_id = $2
-             AND h.status = 'pending'))";
+             AND h.status IN ('pending', 'processing')))";
 
 const IS_TRANSFER_BUSY: &str = "SELECT 1 FROM transactions t
      JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
@@ -142,6 +143,7 @@ pub(crate) async fn erase<S: Session>(
     for statement in ERASE_PARTS {
         s.execute(statement, values![environment, reference]).await?;
     }
+    erase_card(s, environment, reference).await?;
     for statement in ERASE_COMMON {
         s.execute(statement, values![environment, reference, method.as_str()]).await?;
     }
@@ -194,6 +196,24 @@ async fn terms<S: Session>(
     reference: ServiceReference,
 ) -> Result<BTreeSet<Term>, Fault> {
     Ok(Digest::of(digest::alone(s, environment, reference).await?.as_slice()).terms)
+}
+
+/// Of the card there stays what fees and statistics are about.
+async fn erase_card<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    reference: ServiceReference,
+) -> Result<(), Fault> {
+    let sql = "SELECT card FROM transactions
+         WHERE environment_id = $1 AND method = $2 AND reference = $3 AND card IS NOT NULL";
+    let values = values![environment, reference.method().as_str(), reference];
+    if let Some(stored) = s.query_opt::<String>(sql, values, read).await? {
+        let sql = "UPDATE transactions SET card = $4
+             WHERE environment_id = $1 AND method = $2 AND reference = $3";
+        let erased = card::erased(&stored)?;
+        s.execute(sql, values![environment, reference.method().as_str(), reference, erased]).await?;
+    }
+    Ok(())
 }
 
 /// Events keep what became of the payment, without the words of the provider and the caller.

@@ -5,7 +5,9 @@ use tollgate_domain::{
     id::{EnvironmentId, PaymentId, RequestId, TransactionId, TransferId},
     search,
 };
-use tollgate_engine::ports::{Activity, PastPayment, PaymentCustomer, ReturnCounts, SearchCursor, SearchHit};
+use tollgate_engine::ports::{
+    Activity, ChargedPayment, PastPayment, PaymentCustomer, ReturnCounts, SearchCursor, SearchHit,
+};
 
 use crate::{prelude::*, rows::is_unstorable};
 
@@ -28,7 +30,7 @@ stored! {
     Activity {
         hour, currency, method, provider, kind, count, principal_minor, platform_fee_minor, organization_fee_minor,
     }
-    PaymentCustomer { reference, name, email, external_id }
+    PaymentCustomer { reference, name, email, external_id, bank_name, last_four }
     PastPayment { reference, at, flow, currency, metadata, provider, channel, fee }
 }
 
@@ -160,10 +162,10 @@ pub(crate) async fn disputed<S: Session>(
 }
 
 const CARD_CUSTOMERS: &str =
-    "SELECT 'web_card', id, customer_name, customer_email, CAST(NULL AS TEXT) FROM card_payments
-     WHERE environment_id = $1 AND id = $2";
+    "SELECT 'web_card', id, customer_name, customer_email, CAST(NULL AS TEXT), CAST(NULL AS TEXT), CAST(NULL AS TEXT)
+     FROM card_payments WHERE environment_id = $1 AND id = $2";
 const TRANSFER_CUSTOMERS: &str =
-    "SELECT t.method, t.reference, f.customer_name, f.customer_email, f.external_customer_id
+    "SELECT t.method, t.reference, f.customer_name, f.customer_email, f.external_customer_id, f.bank_name, f.last_four
      FROM transactions t JOIN transfers f ON f.environment_id = t.environment_id AND f.transaction_id = t.id
      WHERE t.environment_id = $1 AND t.method = 'ach' AND t.reference = $2";
 
@@ -255,3 +257,25 @@ pub(crate) async fn past_payments<S: Session>(
     }
     Ok(merged(cards, transfers, limit))
 }
+
+pub(crate) const CHARGED: &str = "SELECT t.id, t.provider, t.currency, t.hold, t.card, t.charged, p.card_fee,
+         COALESCE((SELECT CAST(SUM(r.fee_minor) AS BIGINT) FROM refunds r WHERE r.environment_id = p.environment_id
+             AND r.payment_id = p.id AND r.status = 'succeeded'), 0)
+     FROM transactions t JOIN card_payments p ON p.environment_id = t.environment_id AND p.id = t.reference
+     WHERE t.environment_id = $1 AND t.method = 'web_card' AND t.charged IS NOT NULL AND p.card_fee IS NOT NULL
+         AND t.status IN ('succeeded', 'refunded') AND t.created_at >= $2 AND t.created_at < $3 AND t.id > $4
+     ORDER BY t.id LIMIT $5";
+
+pub(crate) async fn charged_payments<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    from: Timestamp,
+    until: Timestamp,
+    after: Option<TransactionId>,
+    limit: u32,
+) -> Result<Vec<ChargedPayment>, Fault> {
+    let after = after.unwrap_or(TransactionId::from_bytes([0; 16]));
+    s.query(CHARGED, values![environment, from, until, after, limit], read).await
+}
+
+stored! { ChargedPayment { id, provider, currency, hold, card, charged, card_fee, refunded_fee } }

@@ -79,7 +79,8 @@ async fn move_transaction<S: Session>(
     reroute: &PaymentReroute,
 ) -> Result<(), Fault> {
     let sql = format!(
-        "UPDATE transactions SET provider_reference = CASE WHEN provider = $3 THEN provider_reference END, {},
+        "UPDATE transactions SET provider_reference = CASE WHEN provider = $3 THEN provider_reference END,
+             charged = NULL, {},
              updated_at = $11
          WHERE environment_id = $1 AND method = 'web_card' AND reference = $2",
         assignments(3, PLACE)

@@ -25,13 +25,13 @@ macro_rules! of_transfer {
     };
 }
 
-/// Adds lines to the timeline of a payment that is there.
+/// Adds lines to the timeline of a payment; `false` if there is none.
 pub(super) async fn add<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
     reference: ServiceReference,
     entries: &[Entry],
-) -> Result<(), Fault> {
+) -> Result<bool, Fault> {
     let (table, payment) = match reference {
         ServiceReference::Card(_) => ("card_payments", " WHERE environment_id = $1 AND id = $2"),
         ServiceReference::Ach(_) => ("transfers", of_transfer!()),
@@ -40,12 +40,19 @@ pub(super) async fn add<S: Session>(
         Dialect::Sqlite => appended_on_sqlite(3),
         Dialect::Postgres => appended(table, "$3"),
     };
-    s.execute(
-        &format!("UPDATE {table} SET {lines}{payment}"),
-        values![environment, reference, pack(entries)?],
-    )
-    .await?;
-    Ok(())
+    let sql = format!("UPDATE {table} SET {lines}{payment}");
+    Ok(s.execute(&sql, values![environment, reference, pack(entries)?]).await? > 0)
+}
+
+/// The same as a unit of its own.
+pub(crate) async fn add_line<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    reference: ServiceReference,
+    entry: &Entry,
+) -> Result<Effect<bool>, Fault> {
+    let is_there = add(s, environment, reference, std::slice::from_ref(entry)).await?;
+    Ok(if is_there { Effect::Written(true) } else { Effect::Nothing(false) })
 }
 
 /// Adds lines about a payment that is gone; one that is there stays as it is.

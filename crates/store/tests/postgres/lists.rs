@@ -17,6 +17,13 @@ const FILL: &str = "INSERT INTO transactions
         FROM generate_series(1, 20000) n) n;
     ANALYZE";
 
+/// A hundred of them are disputed, a hundred others were refunded in part.
+const PARTICULAR: &str = "
+    UPDATE transactions SET dispute_id = 'dp_1', dispute_status = 'needs_response'
+        WHERE id IN (SELECT id FROM transactions ORDER BY id LIMIT 100);
+    UPDATE transactions SET refunded_minor = 1 WHERE id IN (SELECT id FROM transactions ORDER BY id LIMIT 100 OFFSET 900);
+    ANALYZE";
+
 const OFTEN: i64 = 12;
 
 /// How many rows and entries of indexes were read, as the server counts it.
@@ -40,8 +47,28 @@ async fn whatever_a_list_is_filtered_by_it_reads_little() {
         let environment = made.unwrap();
         with_sessions(database, async |_| database.visitor().await.batch_execute(FILL).await.unwrap()).await;
         every_filter_reads_little(database, environment).await;
+        with_sessions(database, async |_| database.visitor().await.batch_execute(PARTICULAR).await.unwrap())
+            .await;
+        particular_lists_read_little(database, environment).await;
     })
     .await;
+}
+
+async fn particular_lists_read_little(database: &Database, environment: EnvironmentId) {
+    for (is_partly_refunded, is_disputed, count) in [(true, false, 5), (false, true, 5), (true, true, 0)] {
+        let filter = TransactionFilter { is_partly_refunded, is_disputed, ..TransactionFilter::default() };
+        let before = read(database).await;
+        with_sessions(database, async |nodes| {
+            for _ in 0..OFTEN {
+                let found = nodes.two.transactions(environment, &filter, None, 5).await.unwrap();
+                assert_eq!(found.len(), count, "{filter:?}");
+            }
+        })
+        .await;
+        let some = read(database).await - before;
+        // Of both at once the hundred disputed ones are read.
+        assert!(some <= if count == 0 { 250 } else { 20 } * OFTEN, "{filter:?} read {some} rows and entries");
+    }
 }
 
 async fn every_filter_reads_little(database: &Database, environment: EnvironmentId) {

@@ -22,7 +22,7 @@ async fn many_nodes_may_start_at_once() {
         }
         let applied = database.count("SELECT count(*) FROM schema_migrations").await;
         assert!(applied > 0);
-        assert_eq!(applied, database.count("SELECT count(DISTINCT version) FROM schema_migrations").await);
+        assert!(database.count("SELECT count(*) FROM schema_changes").await > 0);
         assert_eq!(database.count("SELECT count(*) FROM directory").await, 1);
     })
     .await;
@@ -32,6 +32,9 @@ async fn many_nodes_may_start_at_once() {
 async fn another_schema_is_refused() {
     with_empty_database(async |database| {
         drop(database.open().await);
+        let sql = "INSERT INTO schema_changes VALUES (998, 'of a later version', 'x', 0, 51)";
+        database.stranger.batch_execute(sql).await.unwrap();
+        assert_eq!(database.open().await.diagnose(at(0)).await.unwrap().schema_version, 998);
         let sql = "INSERT INTO schema_migrations VALUES (999, 'from the future', 'x', 0)";
         database.stranger.batch_execute(sql).await.unwrap();
         let error = PostgresStore::open(&database.url(), &settings()).await.unwrap_err();

@@ -432,7 +432,7 @@ async fn waiting_units_share_a_transaction() {
             let (nodes, news) = (nodes.clone(), news.clone());
             async move { reserve_all(&nodes, &news).await }
         });
-        tokio::time::sleep(Duration::from_millis(300)).await;
+        tokio::time::sleep(Duration::from_secs(3)).await;
         database.stranger.batch_execute("ROLLBACK").await.unwrap();
         assert!(waiting.await.unwrap().iter().all(|answer| matches!(answer, Ok(Reserved::Created))));
         let transactions = "SELECT count(DISTINCT xmin::text) FROM transfers";
@@ -466,7 +466,7 @@ async fn a_full_queue_is_unavailable() {
             let (nodes, news) = (nodes.clone(), batch(&nodes, environment, 1_500));
             async move { reserve_all(&nodes, &news).await }
         });
-        tokio::time::sleep(Duration::from_secs(2)).await;
+        tokio::time::sleep(Duration::from_secs(6)).await;
         database.stranger.batch_execute("ROLLBACK").await.unwrap();
         let answers = waiting.await.unwrap();
         let served = answers.iter().filter(|answer| matches!(answer, Ok(Reserved::Created))).count();

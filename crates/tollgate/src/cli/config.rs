@@ -50,7 +50,7 @@ async fn history(session: &Session, limit: u32, before: Option<u64>) -> Result<(
     let query = query(&[("limit", Some(limit.to_string())), ("before", before.map(|it| it.to_string()))]);
     let list = session.client.get(&session.path(&format!("/config/versions{query}")).await?).await?;
     session.output.show(&list, |style| {
-        let mut table = Table::new(&[">VERSION", "CHANGED", "BY", "REQUEST"]);
+        let mut table = Table::new(&[">VERSION", "=CHANGED", "BY", "=REQUEST"]).leaving_out(&["REQUEST"]);
         for line in list.list("items") {
             let row = [
                 line.word("version"),

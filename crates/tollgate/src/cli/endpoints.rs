@@ -107,7 +107,8 @@ async fn switch(session: &Session, path: &str, enabled: bool) -> Result<(), Fail
 
 fn list(session: &Session, list: &Value) -> Result<(), Failure> {
     session.output.show(list, |style| {
-        let mut table = Table::new(&["ID", "URL", "EVENTS", "STATE", ">FAILURES", "CREATED", "NOTE"]);
+        let mut table = Table::new(&["ID", "URL", "EVENTS", "=STATE", ">FAILURES", "=CREATED", "NOTE"])
+            .leaving_out(&["CREATED", "FAILURES", "NOTE", "EVENTS"]);
         for endpoint in list.list("items") {
             let state = if endpoint.flag("enabled") { "enabled" } else { "disabled" };
             let rests =

@@ -167,7 +167,7 @@ fn no_such(failure: Failure, event: &str) -> Failure {
 }
 
 fn event_table(events: &[Value], style: Style) -> String {
-    let mut table = Table::new(&["ID", "TYPE", "PAYMENT", "WHEN"]);
+    let mut table = Table::new(&["ID", "TYPE", "=PAYMENT", "=WHEN"]).leaving_out(&["WHEN"]);
     for event in events {
         let kind = event.text("type");
         let status = kind.rsplit('.').next().unwrap_or_default();
@@ -194,8 +194,8 @@ fn shown(event: &Value, style: Style) -> String {
 }
 
 fn delivery_table(deliveries: &[Value], style: Style, nothing: &str) -> String {
-    let mut table =
-        Table::new(&["EVENT", "TYPE", "ENDPOINT", "STATE", ">TRIES", "LAST ATTEMPT", "NEXT ATTEMPT"]);
+    let heads = ["EVENT", "TYPE", "ENDPOINT", "=STATE", ">TRIES", "LAST ATTEMPT", "=NEXT ATTEMPT"];
+    let mut table = Table::new(&heads).leaving_out(&["NEXT ATTEMPT", "TRIES", "ENDPOINT"]);
     for delivery in deliveries {
         let last = delivery.optional_text("/lastTry/at").map_or_else(
             || "-".to_owned(),

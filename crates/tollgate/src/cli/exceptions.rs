@@ -51,8 +51,9 @@ pub(crate) async fn run(session: Session, exceptions: Exceptions) -> Result<(), 
             let query = query(&[("limit", Some(limit.to_string())), ("open", open), ("before", before)]);
             let list = session.client.get(&format!("{path}{query}")).await?;
             session.output.show(&list, |style| {
+                let heads = ["ID", "=WHEN", "=PAYMENT", "KIND", "EXPECTED", "FOUND", "SOURCE", "RESOLVED"];
                 let mut table =
-                    Table::new(&["ID", "WHEN", "PAYMENT", "KIND", "EXPECTED", "FOUND", "SOURCE", "RESOLVED"]);
+                    Table::new(&heads).leaving_out(&["SOURCE", "WHEN", "RESOLVED", "EXPECTED", "FOUND"]);
                 for exception in list.list("items") {
                     let resolved = exception.optional_text("/resolution/at").map(|at| {
                         let text = |name: &str| exception.text(name).to_owned();

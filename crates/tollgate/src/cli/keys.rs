@@ -144,15 +144,21 @@ fn list(session: &Session, list: &Value) -> Result<(), Failure> {
             "ID",
             "NAME",
             "KIND",
-            "STATUS",
-            "ENDS IN",
+            "=STATUS",
+            "=ENDS IN",
             "LIMITED TO",
-            "LAST USED",
-            "EXPIRES",
-            "CREATED",
+            "=LAST USED",
+            "=EXPIRES",
+            "=CREATED",
             "REPLACED BY",
         ];
-        let mut table = Table::new(&columns);
+        let mut table = Table::new(&columns).leaving_out(&[
+            "REPLACED BY",
+            "CREATED",
+            "LIMITED TO",
+            "EXPIRES",
+            "LAST USED",
+        ]);
         for key in list.list("items") {
             let when = |field: &str| key.optional_text(field).map_or_else(|| "-".to_owned(), moment);
             table.row([

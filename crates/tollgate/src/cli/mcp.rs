@@ -3,6 +3,7 @@
 
 mod confirmation;
 mod docs;
+mod lines;
 mod reads;
 mod tools;
 mod writes;
@@ -17,12 +18,12 @@ use rmcp::{
         ListToolsResult, PaginatedRequestParams, ProtocolVersion, ServerCapabilities, ServerConfig,
     },
     service::{RequestContext, serve_server},
-    transport::stdio,
 };
 use serde_json::{Map, Value};
 
 use super::session::Session;
 use crate::failure::Failure;
+use lines::Lines;
 
 /// More than an assistant can make use of.
 const ANSWER_CHARACTERS_MAX: usize = 100_000;
@@ -41,12 +42,15 @@ pub(crate) struct Mcp {
 
 pub(crate) async fn run(session: Session, asked: Mcp) -> Result<(), Failure> {
     let assistant = Assistant { session, allow_writes: asked.allow_writes };
-    let serving = serve_server(assistant, stdio()).await;
+    let Lines { server, written } = Lines::of_stdio();
+    let serving = serve_server(assistant, server).await;
     let serving = serving.map_err(|error| {
         Failure::new(format!("no MCP client on standard input: {error}; configure this command in one"))
     })?;
-    let ended = serving.waiting().await;
-    ended.map(drop).map_err(|error| Failure::new(format!("the MCP server stopped: {error}")))
+    let stopped = |error: &dyn std::fmt::Display| Failure::new(format!("the MCP server stopped: {error}"));
+    serving.waiting().await.map(drop).map_err(|error| stopped(&error))?;
+    // The last answers are still on their way.
+    written.await.map_err(|error| stopped(&error))?.map_err(|error| stopped(&error))
 }
 
 struct Assistant {

@@ -44,6 +44,18 @@ impl Style {
         Self { colors: is_terminal && !forbidden && !dumb, width: width(is_terminal) }
     }
 
+    /// Without colors, so many columns wide.
+    #[cfg(test)]
+    pub(crate) const fn plain(width: Option<usize>) -> Self {
+        Self { colors: false, width }
+    }
+
+    /// The same for what stands behind so many characters.
+    #[must_use]
+    pub(crate) fn behind(self, characters: usize) -> Self {
+        Self { width: self.width.map(|width| width.saturating_sub(characters)), ..self }
+    }
+
     /// The text in its color; control characters are taken out, for texts of strangers are printed too.
     pub(crate) fn paint(self, paint: Paint, text: &str) -> String {
         let text = printable(text);
@@ -73,7 +85,7 @@ impl Style {
 }
 
 /// What `COLUMNS` says, or else the terminal.
-fn width(is_terminal: bool) -> Option<usize> {
+pub(crate) fn width(is_terminal: bool) -> Option<usize> {
     let set = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let asked = || {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;

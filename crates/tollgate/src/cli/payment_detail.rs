@@ -11,6 +11,9 @@ use super::{
     reasons::{fee_steps, rules},
 };
 
+/// How far what belongs to a line of the timeline stands in.
+const INDENT: usize = 14;
+
 /// The whole story.
 pub(crate) fn render(payment_detail: &Value, style: Style) -> String {
     let mut text = head(payment_detail, style);
@@ -115,7 +118,7 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
         "fee" => {
             let total = major(detail.text("totalDebitMinor"), currency);
             let fee = major(detail.text("feeMinor"), currency);
-            let below = fee_steps(detail.list("steps"), currency, style);
+            let below = fee_steps(detail.list("steps"), currency, style.behind(INDENT));
             return (plain(&format!("fees {fee}, total debit {total}")), indented(&below));
         }
         "provider_call" => return call(detail, style),
@@ -133,7 +136,7 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             let fee = major(detail.text("feeMinor"), currency);
             let (reference, status) = (detail.text("refundReference"), detail.text("status"));
             let why = why(detail);
-            format!("refund {status} {reference}: {total}, {fee} of it fee{why}")
+            format!("refund {status} {reference}: {total}, including {fee} fee{why}")
         }
         "capture" | "void" => {
             let amount = detail.optional_text("amountMinor").map(|amount| major(amount, currency));
@@ -145,6 +148,7 @@ fn line_of(kind: &str, detail: &Value, currency: &str, style: Style) -> (String,
             let by = detail.optional_text("actor").map(|actor| format!(" by {actor}")).unwrap_or_default();
             format!("cancellation requested{by}")
         }
+        "note" => format!("note by {}: {}", detail.text("actor"), detail.text("text")),
         "approval_required" => "waiting for approval".to_owned(),
         "approved" => format!("approved by {}", detail.text("actor")),
         "denied" => format!("denied by {}", detail.text("actor")),
@@ -313,7 +317,7 @@ fn facts(value: &Value) -> String {
 fn indented(text: &str) -> String {
     let mut indented = String::new();
     for line in text.lines() {
-        indented.extend(["              ", line, "\n"]);
+        indented.extend([format!("{:INDENT$}{line}\n", "")]);
     }
     indented
 }

@@ -29,11 +29,13 @@ pub(crate) struct List {
     /// Only transactions of this provider.
     #[arg(long, conflicts_with_all = ["preparations", "waiting"])]
     provider: Option<String>,
+    #[command(flatten)]
+    particular: Particular,
     /// List card preparations instead.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["disputed", "partly_refunded"])]
     preparations: bool,
     /// Only pending payments, with the reason.
-    #[arg(long, conflicts_with = "status")]
+    #[arg(long, conflicts_with_all = ["status", "disputed", "partly_refunded"])]
     waiting: bool,
     /// Maximum number of results.
     #[arg(long, default_value_t = 50)]
@@ -41,6 +43,17 @@ pub(crate) struct List {
     /// Only results before this one.
     #[arg(long, value_name = "CURSOR", conflicts_with = "waiting")]
     before: Option<String>,
+}
+
+/// What few transactions have.
+#[derive(Debug, Clone, Copy, Args)]
+struct Particular {
+    /// Only transactions with a dispute, whatever became of it.
+    #[arg(long)]
+    disputed: bool,
+    /// Only transactions that are paid and were refunded in part.
+    #[arg(long)]
+    partly_refunded: bool,
 }
 
 #[derive(Debug, Args)]
@@ -57,6 +70,8 @@ pub(crate) struct ExportArgs {
     /// Only transactions of this provider.
     #[arg(long)]
     provider: Option<String>,
+    #[command(flatten)]
+    particular: Particular,
     /// Only from this time on, such as 2026-11-15T00:00:00Z.
     #[arg(long, value_name = "MOMENT")]
     from: Option<String>,
@@ -81,6 +96,8 @@ pub(crate) async fn export(session: &Session, wanted: ExportArgs) -> Result<(), 
         ("status", wanted.status),
         ("paymentMethod", wanted.method),
         ("provider", wanted.provider),
+        ("disputed", wanted.particular.disputed.then(|| "true".to_owned())),
+        ("partlyRefunded", wanted.particular.partly_refunded.then(|| "true".to_owned())),
         ("createdFrom", wanted.from),
         ("createdBefore", wanted.until),
     ]);
@@ -95,6 +112,8 @@ async fn transactions(session: &Session, list: List) -> Result<(), Failure> {
         ("status", list.status),
         ("paymentMethod", list.method),
         ("provider", list.provider),
+        ("disputed", list.particular.disputed.then(|| "true".to_owned())),
+        ("partlyRefunded", list.particular.partly_refunded.then(|| "true".to_owned())),
         ("before", list.before),
     ]);
     let found = session.client.get(&session.path(&format!("/transactions{query}")).await?).await?;
@@ -106,15 +125,16 @@ async fn transactions(session: &Session, list: List) -> Result<(), Failure> {
     session.output.show(&found, |style| {
         let heads = [
             "REFERENCE",
-            "STATUS",
+            "=STATUS",
             ">AMOUNT",
             ">TOTAL DEBIT",
             "METHOD",
             "PROVIDER",
-            "CREATED",
+            "=CREATED",
             "DESCRIPTION",
         ];
-        let mut table = Table::new(&heads);
+        let mut table =
+            Table::new(&heads).leaving_out(&["PROVIDER", "METHOD", "TOTAL DEBIT", "DESCRIPTION", "CREATED"]);
         for transaction in found.list("items") {
             table.row([
                 transaction.word("serviceReference").into(),
@@ -140,8 +160,8 @@ async fn preparations(session: &Session, list: List) -> Result<(), Failure> {
     ]);
     let found = session.client.get(&session.path(&format!("/payments{query}")).await?).await?;
     session.output.show(&found, |style| {
-        let heads = ["REFERENCE", "STATUS", ">TOTAL DEBIT", "FLOW", "PROVIDER", "EXPIRES", "TRANSACTION"];
-        let mut table = Table::new(&heads);
+        let heads = ["REFERENCE", "=STATUS", ">TOTAL DEBIT", "FLOW", "PROVIDER", "=EXPIRES", "=TRANSACTION"];
+        let mut table = Table::new(&heads).leaving_out(&["FLOW", "PROVIDER", "EXPIRES", "TRANSACTION"]);
         for payment in found.list("items") {
             table.row([
                 payment.word("serviceReference").into(),
@@ -172,7 +192,8 @@ async fn waiting(session: &Session, limit: u32) -> Result<(), Failure> {
 }
 
 fn waiting_table(both: &Value, style: Style) -> String {
-    let mut table = Table::new(&["REFERENCE", "STATUS", ">TOTAL DEBIT", ">LOOKS", "NEXT CHECK", "REASON"]);
+    let mut table = Table::new(&["REFERENCE", "=STATUS", ">TOTAL DEBIT", ">LOOKS", "=NEXT CHECK", "REASON"])
+        .leaving_out(&["LOOKS", "NEXT CHECK"]);
     let cards = both.list("/payments/items").iter().map(|payment| (payment, payment));
     let transfers = both.list("/transfers/items").iter();
     let transfers = transfers.map(|item| (item, item.field("transaction").unwrap_or(item)));

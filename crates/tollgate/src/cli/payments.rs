@@ -12,6 +12,7 @@ use super::{
     output::Paint,
     payment_detail,
     payment_lists::{self, ExportArgs, List},
+    refund_question::RefundQuestion,
     session::Session,
     table::{Cell, Table},
 };
@@ -47,6 +48,13 @@ enum Action {
     },
     /// Refund a card payment, in whole or in part.
     Refund(RefundArgs),
+    /// Write a note on a payment's timeline.
+    Note {
+        /// The payment reference, pay_… or ach_….
+        reference: String,
+        /// The note, in one line. No card numbers.
+        text: String,
+    },
     /// Show the account number that the receiving bank asked to be used from now on. Who was shown it is recorded.
     RevealCorrectedAccount {
         /// The transfer reference, ach_….
@@ -130,6 +138,13 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
             change_hold(&session, &reference, "cancel", &json!({})).await
         }
         Action::Refund(refund) => refund_payment(&session, refund).await,
+        Action::Note { reference, text } => {
+            let path = session.path(&format!("/payments/{}/notes", segment(&reference))).await?;
+            let added = session.client.post(&path, &json!({ "text": text })).await.map_err(|failure| {
+                failure.if_missing(|| format!("payment {reference} not found; see `tollgate payments list`"))
+            })?;
+            session.output.show(&added, |_| format!("Noted on {reference}.\n"))
+        }
         Action::RevealCorrectedAccount { reference, confirm } => reveal(&session, &reference, confirm).await,
         Action::UseConfiguredAccount { reference, confirm } => {
             confirm.ask(&format!(
@@ -147,10 +162,14 @@ pub(crate) async fn run(session: Session, payments: Payments) -> Result<(), Fail
 
 async fn refund_payment(session: &Session, wanted: RefundArgs) -> Result<(), Failure> {
     let payment = read(session, &wanted.reference).await?;
-    let code = payment.text("currency");
-    let amount = in_minor(wanted.amount.as_deref(), wanted.minor, code)?;
-    let shown = amount.as_deref().map_or_else(|| "everything that is left".to_owned(), |it| major(it, code));
-    wanted.confirm.ask(&format!("Refund {shown} of {}? It cannot be taken back.", wanted.reference))?;
+    let amount = in_minor(wanted.amount.as_deref(), wanted.minor, currency_of(&payment))?;
+    let question = RefundQuestion {
+        payment: &payment,
+        reference: &wanted.reference,
+        amount: amount.as_deref(),
+        fee: wanted.fee.as_deref(),
+    };
+    wanted.confirm.ask(&question.text()?)?;
     let body = json!({
         "idempotencyKey": or_new_key(wanted.key)?,
         "amountMinor": amount,
@@ -165,7 +184,7 @@ async fn refund_payment(session: &Session, wanted: RefundArgs) -> Result<(), Fai
         let approval = refund.field("approval").filter(|it| it.text("state") == "required");
         let waits = approval.map_or("", |_| "It waits for approval; see `tollgate approvals list`.\n");
         format!(
-            "{} {}  {}, {} of it fee\n{waits}",
+            "{} {}  {}, including {} fee\n{waits}",
             refund.text("refundReference"),
             style.status(refund.text("status")),
             amount("totalRefundMinor"),
@@ -176,10 +195,16 @@ async fn refund_payment(session: &Session, wanted: RefundArgs) -> Result<(), Fai
 
 async fn capture_payment(session: &Session, wanted: CaptureArgs) -> Result<(), Failure> {
     let payment = read(session, &wanted.reference).await?;
-    let code = payment.text("currency");
+    let code = currency_of(&payment);
     let amount = in_minor(wanted.amount.as_deref(), wanted.minor, code)?;
-    let shown = amount.as_deref().map_or_else(|| "all".to_owned(), |it| major(it, code));
-    wanted.confirm.ask(&format!("Capture {shown} of {}? It can be done once.", wanted.reference))?;
+    let held = payment.optional_text("/transaction/amountMinor").unwrap_or("0");
+    let part = amount.as_deref().unwrap_or(held);
+    wanted.confirm.ask(&format!(
+        "Capture {} of the {} authorized for {}? It can be done once.",
+        major(part, code),
+        major(held, code),
+        wanted.reference
+    ))?;
     let body = json!({ "idempotencyKey": or_new_key(wanted.key)?, "amountMinor": amount });
     change_hold(session, &wanted.reference, "capture", &body).await
 }
@@ -199,12 +224,17 @@ async fn change_hold(session: &Session, reference: &str, action: &str, body: &Va
         let mut line = format!("{reference} {}", style.status(transaction.text("status")));
         if transaction.text("status") == "succeeded" {
             let (total, fee) = (amount("totalDebitMinor"), amount("feeMinor"));
-            line = format!("{line}  {total}, {fee} of it fee");
+            line = format!("{line}  {total}, including {fee} fee");
         } else if let Some(pending) = transaction.optional_text("pendingAction") {
             line = format!("{line}  {pending} in progress");
         }
         format!("{line}\n")
     })
+}
+
+/// A transfer has it in its transaction alone.
+fn currency_of(payment: &Value) -> &str {
+    payment.optional_text("currency").unwrap_or_else(|| payment.text("/transaction/currency"))
 }
 
 /// What `--amount` says, in minor units.

@@ -93,8 +93,8 @@ pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Fa
             let path = session.path(&format!("/provider-events{query}")).await?;
             let list = session.client.get(&path).await?;
             session.output.show(&list, |style| {
-                let mut table =
-                    Table::new(&["RECEIVED", "PROVIDER", "EVENT", "TYPE", "STATE", "TRIES", "NOTE"]);
+                let heads = ["RECEIVED", "PROVIDER", "EVENT", "TYPE", "=STATE", ">TRIES", "NOTE"];
+                let mut table = Table::new(&heads).leaving_out(&["TRIES", "NOTE"]);
                 for event in list.list("items") {
                     let state = event.word("state");
                     table.row([
@@ -149,8 +149,8 @@ pub(crate) async fn run(session: Session, providers: Providers) -> Result<(), Fa
 async fn list(session: &Session) -> Result<(), Failure> {
     let list = session.client.get(&session.path("/providers").await?).await?;
     session.output.show(&list, |style| {
-        let mut table =
-            Table::new(&["NAME", "ADAPTER", "METHOD", "STATE", "CIRCUIT", "MISSING", "WEBHOOK URL"]);
+        let heads = ["NAME", "ADAPTER", "METHOD", "=STATE", "CIRCUIT", "MISSING", "=WEBHOOK URL"];
+        let mut table = Table::new(&heads).leaving_out(&["WEBHOOK URL", "METHOD"]);
         let mut incidents = String::new();
         for provider in list.list("items") {
             let state = provider.word("state");

@@ -7,7 +7,7 @@ use super::{
     fields::Fields,
     money::{Amount, major},
     output::{Paint, Style},
-    reasons::{fee_steps, rules},
+    reasons::{fee_rules, fee_steps, rules},
     session::Session,
     table::{Cell, Table},
 };
@@ -27,6 +27,21 @@ pub(crate) struct Payment {
     /// Metadata for routing rules; repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
     metadata: Vec<String>,
+    /// The card's network, such as visa; with --funding. Decides a card fee that has a kind.
+    #[arg(long, requires = "funding")]
+    brand: Option<String>,
+    /// Whose money the card spends: credit, debit, prepaid or unknown.
+    #[arg(long, requires = "brand")]
+    funding: Option<String>,
+    /// The card was issued to a business.
+    #[arg(long, requires = "brand")]
+    commercial: bool,
+    /// Where the payer is, such as US-GA.
+    #[arg(long, value_name = "PLACE")]
+    payer: Option<String>,
+    /// The payment is one of a series.
+    #[arg(long)]
+    recurring: bool,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -66,10 +81,33 @@ impl Payment {
             Flow::PaymentComponent => "payment_component",
             Flow::HostedCheckout => "hosted_checkout",
         });
-        if let (Some(flow), Some(fields)) = (flow, body.as_object_mut()) {
-            fields.insert("flow".to_owned(), flow.into());
+        if let Some(fields) = body.as_object_mut() {
+            fields.extend(flow.map(|flow| ("flow".to_owned(), flow.into())));
+            fields.extend(self.card_fee());
         }
         Ok(body)
+    }
+}
+
+impl Payment {
+    /// What is said of card and payer.
+    fn card_fee(&self) -> Map<String, Value> {
+        let mut fields = Map::new();
+        if let (Some(brand), Some(funding)) = (&self.brand, &self.funding) {
+            let commercial = self.commercial.then_some(true);
+            let card = json!({ "brand": brand, "funding": funding, "commercial": commercial });
+            fields.insert("card".to_owned(), card);
+        }
+        if let Some(payer) = &self.payer {
+            let (country, state) = payer
+                .split_once('-')
+                .map_or((payer.as_str(), None), |(country, state)| (country, Some(state)));
+            fields.insert("payer".to_owned(), json!({ "country": country, "state": state }));
+        }
+        if self.recurring {
+            fields.insert("recurring".to_owned(), true.into());
+        }
+        fields
     }
 }
 
@@ -110,6 +148,11 @@ pub(crate) async fn explain(session: Session, payment: Payment) -> Result<(), Fa
         text.push('\n');
         text.extend([format!("{}\n", style.strong("Fees"))]);
         text.push_str(&fee_steps(explained.list("feeSteps"), &currency, style));
+        let rules = explained.list("feeRules");
+        if !rules.is_empty() {
+            text.extend([format!("\n{}\n", style.strong("Card fee rules"))]);
+            text.push_str(&fee_rules(rules, &currency, style));
+        }
         text.extend([format!("\n{}", amounts(quote, style))]);
         text
     })
@@ -154,5 +197,25 @@ fn amounts(quote: &Value, style: Style) -> String {
     }
     let drawn = table.draw(style, "");
     let without_heads = drawn.split_once('\n').map_or("", |(_, rest)| rest);
-    format!("{without_heads}{}\n", route(quote.field("routing").unwrap_or(&Value::Null)))
+    let decided = quote.field("feeDecision").map(|decision| decided(decision, currency)).unwrap_or_default();
+    format!("{without_heads}{decided}{}\n", route(quote.field("routing").unwrap_or(&Value::Null)))
+}
+
+/// Why a card fee is what it is, and how far it may go.
+fn decided(decision: &Value, currency: &str) -> String {
+    let kind = decision.word("kind");
+    let range = decision.field("range").unwrap_or(&Value::Null);
+    let (least, most) = (range.text("minMinor"), range.text("maxMinor"));
+    let upto = if least == most { String::new() } else { format!(", up to {}", major(most, currency)) };
+    let mut text = format!(
+        "{kind} {} of {} configured{upto}\n",
+        major(decision.text("feeMinor"), currency),
+        major(decision.text("configuredFeeMinor"), currency)
+    );
+    for reason in decision.list("reasons") {
+        let source = reason.optional_text("source").map(|source| format!(" ({source})")).unwrap_or_default();
+        text.extend([format!("  {}: {}{source}\n", reason.text("code"), reason.text("rule"))]);
+    }
+    text.extend([format!("  {}\n", decision.text("disclosure"))]);
+    text
 }

@@ -17,7 +17,7 @@ pub(crate) fn rules(rules: &[Value], style: Style) -> String {
     let mut text = String::new();
     for rule in rules {
         let outcome = rule.text("outcome");
-        let shown = style.paint(paint_of(outcome), &outcome.replace('_', " "));
+        let shown = style.paint(paint_of(outcome), &outcome_words(outcome));
         text.extend([format!("  {}  {shown}\n", style.paint(Paint::Plain, rule.text("id")))]);
         for condition in rule.list("conditions") {
             let (mark, paint) =
@@ -39,6 +39,37 @@ pub(crate) fn rules(rules: &[Value], style: Style) -> String {
         }
     }
     text
+}
+
+fn outcome_words(outcome: &str) -> String {
+    if outcome == "failed" { "did not match".to_owned() } else { outcome.replace('_', " ") }
+}
+
+/// Every rule about a card fee, and what it made of this one.
+pub(crate) fn fee_rules(rules: &[Value], currency: &str, style: Style) -> String {
+    let mut table = Table::new(&["  RULE", "PLACE", ">LIMIT", "=APPLIES", "SOURCE"]).leaving_out(&["SOURCE"]);
+    for rule in rules {
+        let place = match (rule.optional_text("side"), rule.optional_text("place")) {
+            (Some(side), Some(place)) => format!("{place} ({side})"),
+            (Some(side), None) => format!("({side})"),
+            (None, _) => String::new(),
+        };
+        let limit = rule.optional_text("limitMinor").map(|limit| digits(limit, currency)).unwrap_or_default();
+        let applies = if rule.flag("applies") {
+            Cell::painted("yes", Paint::Bad)
+        } else {
+            Cell::painted("no", Paint::Good)
+        };
+        let source = rule.optional_text("source").unwrap_or_default().to_owned();
+        table.row([
+            format!("  {}", rule.text("code")).into(),
+            place.into(),
+            limit.into(),
+            applies,
+            source.into(),
+        ]);
+    }
+    table.draw(style, "  (no rules)")
 }
 
 /// Both layers, step by step.

@@ -73,7 +73,8 @@ pub(crate) async fn run(session: Session, requests: Requests) -> Result<(), Fail
     }
     let list = session.client.get(&requests.path(&session, requests.limit).await?).await?;
     session.output.show(&list, |style| {
-        let mut table = Table::new(&["WHEN", "STATUS", "CALL", "ERROR", ">MS", "REQUEST"]);
+        let mut table = Table::new(&["WHEN", "=STATUS", "CALL", "ERROR", ">MS", "=REQUEST"])
+            .leaving_out(&["MS", "REQUEST"]);
         for request in list.list("items") {
             let status = request.number("status");
             table.row([

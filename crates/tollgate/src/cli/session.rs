@@ -18,7 +18,7 @@ pub(crate) struct Options {
     /// The environment; default: the sandbox's, or the only one [server commands only].
     #[arg(long, short = 'e', global = true, value_name = "ID", env = "TOLLGATE_ENVIRONMENT")]
     environment: Option<String>,
-    /// Print JSON [server commands only].
+    /// Print JSON [server commands and settlement only].
     #[arg(long, global = true)]
     pub(crate) json: bool,
 }

@@ -66,7 +66,8 @@ fn readable(statement: &Value, style: Style) -> String {
             ">LOST",
             ">PLATFORM FEES",
             ">ORGANIZATION FEES",
-        ]);
+        ])
+        .leaving_out(&["REFUNDS", "PAYMENTS", "METHOD", "LOST"]);
         for row in environment.list("rows") {
             table.row(line(row, &row.word("provider"), &row.word("paymentMethod")).map(Into::into));
         }

@@ -59,7 +59,7 @@ fn render(status: &Value, style: Style) -> String {
         let shown = style.paint(paint_of(verdict), &format!("{verdict:<8}"));
         text.extend([format!("{shown} {}\n", printable(check.text("finding")))]);
     }
-    let mut providers = Table::new(&["PROVIDER", "STATE", "METHOD", "ADAPTER"]);
+    let mut providers = Table::new(&["PROVIDER", "=STATE", "METHOD", "ADAPTER"]);
     for provider in status.list("providers") {
         let state = provider.word("state");
         providers.row([
@@ -78,7 +78,8 @@ fn render(status: &Value, style: Style) -> String {
             amount("reservedMinor").into(),
         ]);
     }
-    let mut latest = Table::new(&["LATEST", "STATUS", ">TOTAL DEBIT", "PROVIDER"]);
+    let mut latest =
+        Table::new(&["LATEST", "=STATUS", ">TOTAL DEBIT", "PROVIDER"]).leaving_out(&["PROVIDER"]);
     for payment in status.list("latest") {
         latest.row([
             payment.word("serviceReference").into(),

@@ -184,6 +184,9 @@ impl Subject {
                         self.control(session, &format!("stripe/payment_intents/{object}/settle"), json!({}))
                             .await
                     }
+                    ("adyen", _) => {
+                        self.control(session, &format!("adyen/payments/{object}/settle"), json!({})).await
+                    }
                     ("modern_treasury", _) => self.drive_order(session, "complete", json!({})).await,
                     _ => Err(self.cannot("settle; card payments are paid with `tollgate trigger pay`")),
                 }
@@ -209,6 +212,7 @@ impl Subject {
                 let kind = match self.wire.as_str() {
                     "stripe" => "stripe/payment_intents",
                     "square" => "square/payments",
+                    "adyen" => "adyen/payments",
                     _ => {
                         return Err(
                             self.cannot("be refunded; return transfers with `tollgate trigger return`")
@@ -221,6 +225,7 @@ impl Subject {
                 let kind = match self.wire.as_str() {
                     "stripe" => "stripe/payment_intents",
                     "square" => "square/payments",
+                    "adyen" => "adyen/payments",
                     _ => return Err(self.cannot("be disputed; only card payments can")),
                 };
                 self.control(session, &format!("{kind}/{}/dispute", self.object()?), json!({})).await
@@ -274,6 +279,9 @@ impl Subject {
                     ("content-type", "application/x-www-form-urlencoded".to_owned()),
                 ];
                 self.send(session, &address, &headers, b"payment_method=pm_card_visa".to_vec()).await
+            }
+            "adyen" => {
+                self.control(session, &format!("adyen/sessions/{}/pay", self.object()?), json!({})).await
             }
             "square" => Err(self.cannot(
                 "be paid here: its component gives your backend a token; confirm with \"sourceId\":\"cnon:card-nonce-ok\"",

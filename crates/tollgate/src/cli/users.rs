@@ -197,8 +197,8 @@ fn show_token(session: &Session, made: &Value, then: &str) -> Result<(), Failure
 }
 
 fn table(list: &Value) -> Table {
-    let mut table =
-        Table::new(&["ID", "NAME", "EMAIL", "ROLE", "ORGANIZATIONS", "TOKENS", "LAST USED", "REMOVED"]);
+    let heads = ["ID", "NAME", "EMAIL", "=ROLE", "ORGANIZATIONS", "TOKENS", "=LAST USED", "=REMOVED"];
+    let mut table = Table::new(&heads).leaving_out(&["TOKENS", "ORGANIZATIONS", "REMOVED", "LAST USED"]);
     for user in list.list("items") {
         let own = Some(user.joined("organizations")).filter(|own| !own.is_empty());
         let tokens = user.list("tokens").iter().map(|token| {

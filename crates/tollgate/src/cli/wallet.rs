@@ -129,7 +129,7 @@ async fn post(
 fn balances(wallets: &[Value], style: Style) -> String {
     let heads =
         ["CURRENCY", ">AVAILABLE", ">RESERVED", ">SETTLED OUT", ">PLATFORM FEES", ">ORGANIZATION FEES"];
-    let mut table = Table::new(&heads);
+    let mut table = Table::new(&heads).leaving_out(&["SETTLED OUT", "ORGANIZATION FEES", "PLATFORM FEES"]);
     for wallet in wallets {
         let currency = wallet.text("currency");
         let fields = [
@@ -146,7 +146,8 @@ fn balances(wallets: &[Value], style: Style) -> String {
 }
 
 fn ledger(list: &Value, currency: &str, style: Style) -> String {
-    let mut table = Table::new(&["WHEN", "WHY", "REFERENCE", "BY", "ACCOUNT", ">AMOUNT", "POSTING"]);
+    let mut table = Table::new(&["WHEN", "WHY", "REFERENCE", "BY", "ACCOUNT", ">AMOUNT", "POSTING"])
+        .leaving_out(&["POSTING", "BY"]);
     for posting in list.list("items") {
         for (place, entry) in posting.list("entries").iter().enumerate() {
             let once = |text: String| if place == 0 { text } else { String::new() };

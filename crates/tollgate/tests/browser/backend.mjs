@@ -39,6 +39,12 @@ export class Backend {
     return this.data(200, "GET", `/client/v1/payments/${reference}`);
   }
 
+  // What each provider's card fields bring along, the policy for their page, and what browsers reported of it.
+  async paymentPages() {
+    const path = `/admin/v1/environments/${this.environmentId}/payment-pages`;
+    return (await this.data(200, "GET", path)).items;
+  }
+
   // The transaction's status, or null while there is none.
   async status(reference) {
     const { status, json } = await this.call("GET", `/client/v1/transactions/${reference}`);

@@ -20,11 +20,18 @@ export const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor:
 // Whatever a page or the browser itself asks for elsewhere has no address.
 export const browser = await chromium.launch({
   executablePath: CHROMIUM,
-  args: ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"],
+  // Without a graphics card drawing by way of one is emulated, which takes most of the machine.
+  args: ["--disable-gpu", "--disable-gpu-rasterization", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1 , EXCLUDE localhost"],
 });
 
-// A picture of the page: all of it, up to a height that the browser can draw.
+// A picture of the page for people to look at. Drawing pages as long as these takes the browser longer than everything else
+// on them, so that it is only done where somebody asks for it.
 export async function shoot(page, what, fullPage = true) {
+  if (process.env.TOLLGATE_TEST_PICTURES) await picture(page, what, fullPage);
+}
+
+// A picture of the page: all of it, up to a height that the browser can draw.
+export async function picture(page, what, fullPage = true) {
   const path = join(SCREENSHOTS, `${what.replace(/[^a-z0-9]+/gi, "-")}.png`);
   const { width } = page.viewportSize();
   const height = Math.min(6_000, await page.evaluate(() => document.documentElement.scrollHeight));
@@ -42,6 +49,9 @@ export async function inspect(page, name, fullPage = true) {
   const found = [];
   const [wanted, there] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
   if (wanted > there) found.push(`${name} is ${wanted} px wide in a window of ${there} px`);
+  const wide = await page.evaluate(() => (location.pathname.startsWith("/console") ? [...document.querySelectorAll(".wide")] : []).filter((it) => it.scrollWidth > it.clientWidth + 1)
+    .map((it) => `${it.getAttribute("aria-label")} is ${it.scrollWidth} px wide in a box of ${it.clientWidth} px`));
+  found.push(...wide.map((what) => `${name}: ${what}`));
   for (const colorScheme of ["light", "dark"]) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate(`window.axe || (() => { ${axe} })()`);
@@ -72,7 +82,7 @@ export async function runCases(cases, msMax, faults = []) {
       error = String(caught?.stack ?? caught);
       failed += 1;
       for (const page of browser.contexts().flatMap((context) => context.pages())) {
-        await shoot(page, `failed ${name}`).catch(() => {});
+        await picture(page, `failed ${name}`).catch(() => {});
       }
     }
     await Promise.all(browser.contexts().map((context) => context.close().catch(() => {})));

@@ -1,4 +1,5 @@
-// What customers do. The sandbox sends amounts below 1,000.00 to the first card provider and others to the second.
+// What customers do. The sandbox sends amounts below 1,000.00 to the first card provider, others to the second, and what asks for it
+// to the third.
 
 import assert from "node:assert/strict";
 
@@ -7,17 +8,20 @@ const DECLINED = "4000000000000002";
 const NO_FUNDS = "4000000000009995";
 const ASKS_FIRST = "4000002500003155";
 const MISTYPED = "4242424242424241";
+const ASKS_FOR_A_PASSWORD = "5454545454545454";
 const WIRES = {
   stripe: { amountMinor: "12500", shown: "129.56 USD" },
   square: { amountMinor: "125000", shown: "1,287.65 USD" },
+  // 2.70 % and 20, and 0.40 %.
+  adyen: { amountMinor: "12500", shown: "129.08 USD", metadata: { acquirer: "c" } },
 };
 
 // Prepares a hosted checkout and opens its page.
 async function checkout(visit, wire, urls = true) {
   const { backend, shop } = visit;
-  const { amountMinor, shown } = WIRES[wire];
+  const { amountMinor, metadata, shown } = WIRES[wire];
   const back = urls ? { successUrl: `${shop.url}/thanks`, cancelUrl: `${shop.url}/back` } : {};
-  const prepared = await backend.prepareHosted({ amountMinor, description: "Two paperbacks", ...back });
+  const prepared = await backend.prepareHosted({ amountMinor, metadata, description: "Two paperbacks", ...back });
   assert.match(prepared.checkoutUrl, new RegExp(`/simulator/${wire}/`));
   await visit.open(prepared.checkoutUrl);
   const page = await visit.page.locator("body").innerText();
@@ -31,7 +35,8 @@ async function checkout(visit, wire, urls = true) {
 // Opens the shop's page and waits for its component.
 async function component(visit, wire) {
   const { page, shop } = visit;
-  await visit.open(`${shop.url}/?amount=${WIRES[wire].amountMinor}`);
+  const acquirer = WIRES[wire].metadata?.acquirer ?? "";
+  await visit.open(`${shop.url}/?adapter=${wire}&amount=${WIRES[wire].amountMinor}&acquirer=${acquirer}`);
   await page.getByLabel("Card number").waitFor();
   return shop.orders.at(-1);
 }
@@ -123,7 +128,7 @@ function casesOf(wire, { keys, paid }) {
         await isPaidByWebhook(visit, reference);
         // The page looks again by itself.
         await visit.page.getByText("Paid", { exact: true }).waitFor();
-        for (const text of ["Service fee", reference]) assert.ok(await visit.page.getByText(text, { exact: true }).isVisible(), text);
+        for (const text of ["Fee", reference]) assert.ok(await visit.page.getByText(text, { exact: true }).isVisible(), text);
       },
     },
     {
@@ -168,7 +173,102 @@ function casesOf(wire, { keys, paid }) {
   ];
 }
 
+// A script that has no business on the page is not run, and the operator learns of it. The payment goes on.
+const skimmed = ["stripe", "square", "adyen"].map((wire) => ({
+  name: `${wire} component with a skimmer's script`,
+  skimmed: true,
+  async run(visit) {
+    const { backend, page } = visit;
+    const order = await component(visit, wire);
+    const origin = "http://127.0.0.1:9";
+    await page.evaluate((src) => document.head.append(Object.assign(document.createElement("script"), { src })), `${origin}/skim.js`);
+    await visit.pay(GOOD);
+    await isThanked(visit, order);
+    const deadline = Date.now() + 60_000;
+    const reports = async () => (await backend.paymentPages()).find(({ adapter }) => adapter === wire).reports;
+    while ((await reports()).length === 0 && Date.now() < deadline) await page.waitForTimeout(100);
+    const told = (await reports()).map(({ blocked, count, directive }) => ({ blocked, count, directive }));
+    assert.deepEqual(told, [{ blocked: origin, count: 1, directive: "script-src" }]);
+    visit.checks.push("blocked and reported");
+  },
+}));
+
+// What a customer does with the password that the bank asks for in the component.
+async function answersTheBank(visit, password) {
+  await visit.pay(ASKS_FOR_A_PASSWORD);
+  const field = visit.page.getByLabel(/password/);
+  await field.fill(password);
+  await visit.press(visit.page.getByRole("button", { name: "Confirm" }));
+}
+
+const adyen = [
+  {
+    name: "adyen payment link paid on a phone",
+    hand: "touch",
+    phone: true,
+    async run(visit) {
+      const reference = await checkout(visit, "adyen");
+      await visit.inspect("open");
+      await visit.pay(GOOD);
+      await visit.page.getByRole("heading", { name: "Thank you" }).waitFor();
+      await isPaidByWebhook(visit, reference);
+      // Its only way back is a button.
+      await visit.press(visit.page.getByRole("link", { name: "Continue" }));
+      await visit.arrives(`${visit.shop.url}/thanks`);
+    },
+  },
+  {
+    name: "adyen payment link declined then paid",
+    declines: true,
+    async run(visit) {
+      const reference = await checkout(visit, "adyen");
+      await visit.pay(DECLINED);
+      await visit.isTold(/refused/i);
+      await visit.backend.reaches(reference, "failed");
+      await visit.pay(GOOD);
+      await visit.page.getByRole("heading", { name: "Thank you" }).waitFor();
+      await isPaidByWebhook(visit, reference);
+    },
+  },
+  {
+    name: "adyen component declined then paid",
+    declines: true,
+    async run(visit) {
+      const order = await component(visit, "adyen");
+      await visit.shoot("open");
+      await visit.pay(DECLINED);
+      await visit.isTold(/declined/i);
+      await visit.backend.reaches(order.reference, "failed");
+      await visit.pay(GOOD);
+      await isThanked(visit, order);
+    },
+  },
+  {
+    name: "adyen component paid on a phone",
+    hand: "touch",
+    phone: true,
+    async run(visit) {
+      const order = await component(visit, "adyen");
+      await visit.pay(GOOD);
+      await isThanked(visit, order);
+    },
+  },
+  {
+    name: "adyen component with the bank's password, wrong and right",
+    declines: true,
+    async run(visit) {
+      const order = await component(visit, "adyen");
+      await answersTheBank(visit, "another");
+      await visit.isTold(/declined/i);
+      await answersTheBank(visit, "password");
+      await isThanked(visit, order);
+    },
+  },
+];
+
 export const cases = [
+  ...skimmed,
+  ...adyen,
   ...casesOf("stripe", { paid: { hand: "touch", phone: true } }),
   ...casesOf("square", { paid: { scheme: "dark" }, keys: { scheme: "dark" } }),
   {

@@ -57,19 +57,35 @@ async function pay({ amountMinor = "125000", sourceId = "cnon:card-nonce-ok", ..
   return prepared.serviceReference;
 }
 
+const CUSTOMER = { name: "Katherine Johnson", email: "katherine@example.com" };
+
+const refund = (reference, amountMinor) => backend.data(201, "POST", `/client/v1/transactions/${reference}/refunds`, {
+  idempotencyKey: `console test ${reference} ${amountMinor}`, amountMinor });
+
+// Asks until something is so.
+async function eventually(what, holds) {
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    if (await holds()) return;
+    assert.ok(Date.now() < deadline, what);
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}
+
 const quoted = (amountMinor) => backend.data(200, "POST", "/client/v1/fees/quote", { amountMinor, currency: "USD" });
 
 // Every page, with something on it.
 async function inspectEveryPage(window) {
-  const reference = await pay({ sourceId: "cnon:card-nonce-declined" });
-  const paid = await pay();
+  const reference = await pay({ sourceId: "cnon:card-nonce-declined", customer: CUSTOMER, description: "Desk lamp, brass" });
+  const paid = await pay({ customer: CUSTOMER, description: "A chair with a long description that does not fit a line of a phone" });
+  await refund(paid, "500");
   const { items } = await backend.data(200, "GET", `/admin/v1/environments/${notes.environmentId}/events?limit=1`);
   const pages = ["", "/payments", `/payments/${reference}`, `/payments/${paid}/refund`, "/approvals", "/disputes", "/exceptions", "/waiting",
-    "/wallets", "/wallets/USD", "/statement", "/routing", "/fees/edit?fee=0", "/rules/edit?method=web_card&rule=rule_large", "/config",
+    "/wallets", "/wallets/USD", "/statement", "/fee-report", "/routing", "/fees", "/fees/program", "/fees/edit?fee=0", "/rules/edit?method=web_card&rule=rule_large", "/config",
     "/config/history", "/config/history/1", "/try?amount=1250&currency=USD", "/providers", "/providers/edit",
     ...["card_provider_a", "card_provider_b", "ach_provider_a", "ach_provider_b"].map((name) => `/providers/edit?provider=${name}`),
-    "/events", `/events/${items[0].id}`, "/endpoints", "/deliveries", "/requests", "/keys", "/erase"]
-    .map((path) => [path.replace(reference, "one").replace(paid, "one").replace(/evt_\w+/, "one") || "/overview", base + path]);
+    `/customer?q=${encodeURIComponent(CUSTOMER.email)}`, "/events", `/events/${items[0].id}`, "/endpoints", "/deliveries", "/requests", "/keys", "/erase"]
+    .map((path) => [path.replace(reference, "one").replace(/q=.*/, "one").replace(paid, "one").replace(/evt_\w+/, "one") || "/overview", base + path]);
   pages.push(...["environments", "users", "audit-log"].map((path) => [path, `${notes.baseUrl}/console/${path}`]));
   pages.push(["playground", `${notes.baseUrl}/playground`], ["first page", `${notes.baseUrl}/`]);
   const found = [];
@@ -170,6 +186,166 @@ const cases = {
     assert.deepEqual(await listed("q=a-4711&status=prepared"), [yes, no]);
     assert.deepEqual(await listed("q=a-4711&status=succeeded&from=2026-01-01"), [no, yes]);
     assert.deepEqual(await listed("q=a-4711&until=2026-01-01"), [no, no]);
+  },
+
+  async "payments are picked with chips, added up, and opened by their row or with the keyboard"() {
+    const customer = { name: "Mary Jackson", email: "mary@example.com" };
+    const lamp = await pay({ description: "Desk lamp, oak", customer });
+    const chair = await pay({ description: "Chair", customer });
+    await refund(chair, "25000");
+    const held = await pay({ description: "Hotel room", customer, capture: "manual" });
+    const page = await open();
+    await signIn(page);
+    await page.getByRole("link", { name: "Payments", exact: true }).click();
+    const row = (reference) => page.locator(".payments tbody tr").filter({ hasText: reference });
+    const status = (name) => page.getByRole("navigation", { name: "Status" }).getByRole("link", { name, exact: true });
+    const texts = async (reference) => (await row(reference).locator("td").allInnerTexts()).map((text) => text.trim());
+    const [who, how, amount, state, when, about] = await texts(chair);
+    assert.match(who, /^Mary Jackson/);
+    assert.match(how, /^\S.* ····\d{4}$/);
+    assert.deepEqual([amount, state.replace(/\s+/g, " "), about], ["1,250.00 USD", "succeeded partly refunded", "Chair"]);
+    assert.match(when, /\d{1,2}:\d{2}/);
+    assert.match(await row(chair).locator("time").getAttribute("title"), /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+    // What is filtered, and what it comes to.
+    await status("Partly refunded").click();
+    assert.deepEqual([await row(chair).count(), await row(lamp).count()], [1, 0]);
+    const totals = page.getByRole("list", { name: "Totals" });
+    assert.match(await totals.innerText(), /card payments?, [\d,.]+ USD: paid, with [\d,.]+ USD of fees; [\d,.]+ USD refunded\./);
+    await status("Authorized").click();
+    assert.deepEqual([await row(held).count(), await row(chair).count()], [1, 0]);
+    await status("Disputed").click();
+    await page.getByText("No results.").waitFor();
+    await page.getByRole("link", { name: "Clear" }).click();
+    await page.getByRole("navigation", { name: "Method" }).getByRole("link", { name: "Bank transfer" }).click();
+    assert.equal(await row(lamp).count(), 0);
+    // Every word counts, in whatever order; a search keeps the chip.
+    await page.goto(`${base}/payments?status=succeeded`);
+    await eventually("the lamp is not found", async () => {
+      await page.getByRole("searchbox", { name: "Search" }).fill("oak lamp mary");
+      await page.getByRole("searchbox", { name: "Search" }).press("Enter");
+      return (await row(lamp).count()) === 1;
+    });
+    assert.match(page.url(), /status=succeeded/);
+    assert.equal(await row(chair).count(), 0);
+    assert.match(await totals.innerText(), /^1 card payment, 1,250\.00 USD: paid/);
+    // Anywhere in the row opens it, and so do the keys.
+    // The link that lies over the whole row is what the click meets.
+    await row(lamp).locator(".about").click({ force: true });
+    await page.locator("#reference").filter({ hasText: lamp }).waitFor();
+    await page.goto(`${base}/payments`);
+    const focused = () => page.evaluate(() => document.activeElement.closest("tr")?.rowIndex);
+    await page.locator("[data-shortcuts]").waitFor();
+    for (const [key, place] of [["j", 1], ["j", 2], ["k", 1]]) {
+      await page.keyboard.press(key);
+      assert.equal(await focused(), place, key);
+    }
+    await page.keyboard.press("Enter");
+    await page.locator("#reference").filter({ hasText: held }).waitFor();
+    await page.keyboard.press("?");
+    await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+    assert.deepEqual(await inspect(page, "shortcuts"), []);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+  },
+
+  async "a list renews itself and keeps its place"() {
+    for (let paid = 0; paid < 3; paid++) await pay();
+    const page = await open();
+    await signIn(page);
+    await page.goto(`${base}/payments`);
+    await page.locator("[data-shortcuts]").waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    const focused = () => page.evaluate(() => document.activeElement.getAttribute("href"));
+    const here = await focused();
+    assert.match(here, /\/payments\/pay_/);
+    const [before] = await page.context().cookies();
+    const reference = await pay({ description: "Came later" });
+    await page.locator(".payments tbody tr").filter({ hasText: "Came later" }).waitFor({ timeout: 60_000 });
+    assert.equal(await focused(), here, "the focus stays on its payment");
+    assert.equal(await page.evaluate(() => document.activeElement.closest("tr").rowIndex), 3, "which is one further down");
+    assert.match(await page.locator(".payments time").first().innerText(), /^(?!.*UTC)/, "new rows are in the reader's time, too");
+    const [after] = await page.context().cookies();
+    assert.equal(after.value, before.value, "a page that renews itself keeps nobody signed in");
+    await page.getByRole("link", { name: reference }).click();
+    await page.locator("#reference").filter({ hasText: reference }).waitFor();
+  },
+
+  async "a customer has a page, from which their data is erased"() {
+    const customer = { name: "Dorothy Vaughan", email: "dorothy@example.com" };
+    const references = [await pay({ customer, description: "First order" }), await pay({ customer, description: "Second order" })];
+    const page = await open();
+    await signIn(page);
+    await page.goto(`${base}/payments/${references[0]}`);
+    const person = page.getByRole("link", { name: "Dorothy Vaughan" });
+    await eventually("both payments are not indexed", async () => {
+      await page.goto(`${base}/payments/${references[0]}`);
+      await person.click();
+      return (await page.locator(".payments tbody tr").count()) === 2;
+    });
+    await page.getByRole("heading", { name: "Dorothy Vaughan", level: 1 }).waitFor();
+    const kept = await page.getByRole("region", { name: "Kept with these payments" }).innerText();
+    assert.match(kept, /dorothy@example\.com/);
+    assert.match(kept, /····\d{4}, expires \d\d\/\d{4}/);
+    assert.match(await page.getByRole("list", { name: "Totals" }).innerText(), /^2 card payments, 2,500\.00 USD: paid/);
+    await page.getByRole("link", { name: "Erase personal data…" }).click();
+    assert.equal(await page.getByLabel("Email address").inputValue(), customer.email);
+    await page.goto(`${base}/payments`);
+    assert.equal(await page.getByRole("link", { name: "Erase" }).count(), 0, "not among the filters");
+  },
+
+  async "a note stays with a payment, and a refund is one line that unfolds"() {
+    const reference = await pay({ customer: CUSTOMER });
+    await refund(reference, "500");
+    const page = await open();
+    await signIn(page, "Grace");
+    await page.goto(`${base}/payments/${reference}`);
+    await page.getByLabel("Add a note").fill("4242 4242 4242 4242");
+    await page.getByRole("button", { name: "Add the note" }).click();
+    await page.getByText("contains a card number").waitFor();
+    await page.goto(`${base}/payments/${reference}`);
+    await page.getByLabel("Add a note").fill("The customer called: arrived broken.");
+    await page.getByRole("button", { name: "Add the note" }).click();
+    await page.getByRole("status").filter({ hasText: "Note added." }).waitFor();
+    const note = page.locator(".timeline > li.note");
+    assert.match(await note.innerText(), /Note by .*Grace[^]*The customer called: arrived broken\./);
+    const refunds = page.locator(".timeline > li").filter({ hasText: /^.*Refund (pending|processing|succeeded)/ });
+    await eventually("the refund does not end", async () => {
+      await page.reload();
+      return (await refunds.filter({ hasText: "Refund succeeded" }).count()) === 1;
+    });
+    assert.equal(await refunds.count(), 1);
+    await refunds.getByText(/^\d steps$/).click();
+    await refunds.getByText("Refund pending").waitFor();
+    // It is in the audit log, without its words.
+    await page.goto(`${notes.baseUrl}/console/audit-log?action=payment.note&subject=${reference}`);
+    const log = await page.locator("main").innerText();
+    assert.ok(log.includes("payment.note") && !log.includes("arrived broken"), log);
+    await page.goto(`${base}/payments/${reference}`);
+    const provider = page.locator("dl.facts").getByRole("link", { name: /\w{8}/ });
+    const links = await provider.evaluateAll((all) => all.map((link) => link.href));
+    assert.ok(links.some((link) => link.includes(`/requests?q=req_`)) && links.some((link) => /squareup(sandbox)?\.com/.test(link)), links.join());
+  },
+
+  async "on a phone the header is low, the menu shows where one is, and payments are compact cards"() {
+    await pay({ customer: CUSTOMER, description: "A chair with a long description that does not fit a line of a phone" });
+    const reference = await pay({ customer: CUSTOMER, description: "Lamp" });
+    await refund(reference, "500");
+    const page = await open(WINDOWS.phone);
+    await signIn(page);
+    for (const path of ["", "/payments", "/keys", "/requests"]) {
+      await page.goto(base + path);
+      const header = await page.locator("header.top").evaluate((it) => it.getBoundingClientRect().height);
+      assert.ok(header <= 96, `the header of ${path} is ${header} px high`);
+      const [left, right, width] = await page.locator(".menu [aria-current]").evaluate((it) => {
+        const { left, right } = it.getBoundingClientRect();
+        return [left, right, innerWidth];
+      });
+      assert.ok(left >= 0 && right <= width, `${path}: the current page is from ${left} to ${right} of ${width}`);
+    }
+    await page.goto(`${base}/payments`);
+    const heights = await page.locator(".payments tbody tr").evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+    assert.ok(heights.length > 1 && heights.every((height) => height <= 100), heights.join());
   },
 
   async "a fee is changed with the difference shown, the next quote follows, and it is rolled back"() {
@@ -657,9 +833,10 @@ const cases = {
       page.locator(".call").filter({ hasText: path }).filter({ hasText: String(status) }).first().waitFor();
     await page.getByRole("button", { name: "Quote" }).click();
     await answered(200, "/client/v1/fees/quote");
-    for (const amount of ["12500", "250000"]) {
+    for (const [amount, acquirer] of [["12500", "by amount"], ["250000", "by amount"], ["12500", "c"]]) {
       await page.getByRole("tab", { name: "Embedded component" }).click();
       await page.getByLabel("Amount in minor units").fill(amount);
+      await page.getByLabel("Card provider").selectOption(acquirer);
       await page.getByRole("button", { name: "Prepare" }).click();
       await page.getByLabel("Card number").fill("4242424242424242");
       await page.getByLabel("Expiry").fill("1234");

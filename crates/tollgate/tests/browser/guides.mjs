@@ -13,13 +13,15 @@ const { CHROMIUM, GUIDES, MODULES, PAGES, SCREENSHOTS, TOLLGATE_NOTES } = proces
 const { chromium } = createRequire(join(MODULES, "package.json"))("playwright-core");
 const DECLINED = "4000000000000002";
 const ASKS_FIRST = "4000002500003155";
+const ASKS_FOR_A_PASSWORD = "5454545454545454";
 
 process.stdin.on("end", () => process.exit(1)).resume();
 mkdirSync(SCREENSHOTS, { recursive: true });
 const notes = JSON.parse(readFileSync(TOLLGATE_NOTES, "utf8"));
 const browser = await chromium.launch({
   executablePath: CHROMIUM,
-  args: ["--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"],
+  // Without a graphics card drawing by way of one is emulated, which takes most of the machine.
+  args: ["--disable-gpu", "--disable-gpu-rasterization", "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"],
 });
 
 // A guide's backend on a port of its own; resolves with its address.
@@ -56,6 +58,18 @@ for (const [guide, card] of PAGES.split(",").map((one) => one.split("="))) {
     await pay(page, card);
     await outcome(page).filter({ hasText: "succeeded" }).waitFor();
   }]);
+  if (guide.startsWith("adyen")) {
+    for (const [password, result] of [["password", "succeeded"], ["another", "declined"]]) {
+      cases.push([`${guide}: the bank asks for a password, ${password}`, async (page) => {
+        await page.goto(await url);
+        await pay(page, ASKS_FOR_A_PASSWORD);
+        await page.getByLabel(/password/).fill(password);
+        await page.getByRole("button", { name: "Confirm" }).click();
+        const shown = result === "succeeded" ? outcome(page) : page.locator("#problem");
+        await shown.filter({ hasText: new RegExp(result, "i") }).waitFor();
+      }]);
+    }
+  }
   if (guide.startsWith("stripe")) {
     cases.push([`${guide}: the bank asks first`, async (page) => {
       await page.goto(await url);

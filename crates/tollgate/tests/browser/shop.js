@@ -49,6 +49,18 @@ const DRAW = {
       return { confirm: { sourceId: token, verificationToken: verified.token } };
     };
   },
+  async card_provider_c_drop_in(component) {
+    const { mount, CardError } = await import(`${new URL(component.scriptUrl).origin}/tollgate.js`);
+    const card = await mount("#card", { component });
+    return async () => {
+      try {
+        return { confirm: await card.submit() };
+      } catch (error) {
+        if (error instanceof CardError) return null;
+        throw error;
+      }
+    };
+  },
 };
 
 function say(text) {
@@ -76,7 +88,7 @@ async function start() {
     const [paymentIntentId, clientStatus] = [query.get("payment_intent"), query.get("redirect_status")];
     return confirm(query.get("order"), { paymentIntentId, clientStatus });
   }
-  const order = await post("/orders", { amountMinor: query.get("amount") });
+  const order = await post("/orders", { amountMinor: query.get("amount"), acquirer: query.get("acquirer") });
   const money = new Intl.NumberFormat("en", { style: "currency", currency: order.currency });
   const total = money.format(order.totalDebitMinor / 100);
   const [item, price] = [document.createElement("span"), document.createElement("strong")];

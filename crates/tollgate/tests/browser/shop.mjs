@@ -1,11 +1,10 @@
-// A merchant's shop on a port of its own: a page with the embedded component, its backend, and the pages a hosted
-// checkout comes back to.
+// A merchant's shop on a port of its own: a page with the embedded component, under the policy that Tollgate generates for it, its
+// backend, and the pages a hosted checkout comes back to.
 
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 
 const FILES = {
-  "/": ["shop.html", "text/html"],
   "/shop.css": ["shop.css", "text/css"],
   "/shop.js": ["shop.js", "text/javascript"],
 };
@@ -16,9 +15,8 @@ export class Shop {
   // What came of every visit to the page, by the number of its order.
   orders = [];
 
-  constructor(backend, simulator) {
+  constructor(backend) {
     this.backend = backend;
-    this.simulator = simulator;
     this.server = createServer((request, response) => {
       this.answer(request, response).catch((error) => response.writeHead(500).end(String(error)));
     });
@@ -35,20 +33,17 @@ export class Shop {
   }
 
   async answer(request, response) {
-    const { pathname } = new URL(request.url, this.url);
-    const send = (kind, text) => {
-      // As strict as a shop's policy can be: its own files, and the provider's script with the calls it makes.
-      const provider = new URL(this.simulator).origin;
-      response.writeHead(200, {
-        "content-type": `${kind}; charset=utf-8`,
-        "content-security-policy":
-          `default-src 'self'; script-src 'self' ${provider}; connect-src 'self' ${provider}; img-src data:`,
-      });
+    const { pathname, searchParams } = new URL(request.url, this.url);
+    const send = (kind, text, headers = {}) => {
+      response.writeHead(200, { "content-type": `${kind}; charset=utf-8`, ...headers });
       response.end(text);
     };
+    if (pathname === "/") {
+      return send("text/html", file("shop.html"), await this.policy(searchParams.get("adapter")));
+    }
     if (FILES[pathname]) {
-      const [file, kind] = FILES[pathname];
-      return send(kind, readFileSync(new URL(file, import.meta.url), "utf8"));
+      const [name, kind] = FILES[pathname];
+      return send(kind, file(name));
     }
     if (LANDINGS[pathname]) {
       const heading = LANDINGS[pathname];
@@ -65,13 +60,28 @@ export class Shop {
     return send("application/json", JSON.stringify({ status: transaction.status, failure: transaction.failure }));
   }
 
+  // The headers for a page with an adapter's card fields, to which the shop adds its icon. A payer who comes back from the bank meets no
+  // fields.
+  async policy(adapter) {
+    const pages = await this.backend.paymentPages();
+    const { contentSecurityPolicy, reportingEndpoints } = pages.find((page) => page.adapter === adapter) ?? pages[0];
+    // Browsers know the endpoints of `report-to` with https only, and then take no notice of `report-uri`.
+    const policy = contentSecurityPolicy.replace("img-src 'self'", "img-src 'self' data:").replace("; report-to tollgate", "");
+    return { "content-security-policy": policy, "reporting-endpoints": reportingEndpoints };
+  }
+
   // Of what the service answers, the browser gets the component, the total and the currency.
-  async order({ amountMinor }) {
-    const prepared = await this.backend.prepareComponent({ amountMinor, description: ITEM });
+  async order({ acquirer, amountMinor }) {
+    const metadata = acquirer ? { acquirer } : undefined;
+    const prepared = await this.backend.prepareComponent({ amountMinor, description: ITEM, metadata });
     this.orders.push({ reference: prepared.serviceReference, component: prepared.component, confirmed: [] });
     const { component, currency, totalDebitMinor } = prepared;
     return { number: this.orders.length - 1, item: ITEM, component, currency, totalDebitMinor };
   }
+}
+
+function file(name) {
+  return readFileSync(new URL(name, import.meta.url), "utf8");
 }
 
 async function text(request) {

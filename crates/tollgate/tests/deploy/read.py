@@ -1,13 +1,16 @@
-"""Reads YAML files and prints their documents as JSON. Those that are Kubernetes objects are validated against the schemas of
-an old and of the newest version, and unknown fields are errors."""
+"""Reads YAML files and prints their documents as JSON. Those that are Kubernetes objects are validated against the schemas of the oldest
+version that the chart takes and of the newest there is, and unknown fields are errors."""
 
 import json
+import re
 import sys
+from pathlib import Path
 
 import kubernetes_validate
 import yaml
 
-OLDEST = "1.29"
+CHART = Path(__file__).resolve().parents[4] / "deploy/chart/Chart.yaml"
+OLDEST = re.match(r">=(1\.\d+)\.0", yaml.safe_load(CHART.read_text(encoding="utf-8"))["kubeVersion"])[1]
 
 documents = []
 for path in sys.argv[1:]:

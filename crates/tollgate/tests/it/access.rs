@@ -168,14 +168,16 @@ fn operators_are_served_only_on_their_own_listener() {
     // Told to stop, both finish what they have begun.
     let mut streams = [server.address(), address].map(|address| {
         let mut stream = TcpStream::connect(address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         stream.write_all(b"POST /client/v1/fees/quote HTTP/1.1\r\nhost: test\r\n").unwrap();
         let head = format!("content-type: application/json\r\ncontent-length: {}\r\n\r\n{{", BODY.len());
         stream.write_all(head.as_bytes()).unwrap();
         stream
     });
+    // Both connections are taken, because later ones are answered.
     admin().get("/readyz").data(200);
-    std::thread::sleep(Duration::from_millis(100));
+    server.client("").get("/healthz").data(200);
+    std::thread::sleep(Duration::from_millis(500));
     server.signal_terminate();
     wait_until("both refuse new connections", Duration::from_secs(120), || {
         [server.address(), address].iter().all(|address| TcpStream::connect(address).is_err())

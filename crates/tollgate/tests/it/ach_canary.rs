@@ -115,6 +115,7 @@ fn use_numbers(world: &BankWorld, heard: &mut Heard) -> String {
     // Taken, corrected, settled and sent back.
     let taken = heard.note(desk.transfer(&body(desk, "taken by the provider", ACCOUNTS[0]))).data(201);
     let reference = taken["transaction"]["serviceReference"].as_str().unwrap();
+    desk.wait_status(reference, "processing");
     let id = simulator.sole(reference).id;
     simulator.simulate(&id, "submit", &json!({}));
     simulator.correct(&id, CORRECTED, CORRECTED_BANK);

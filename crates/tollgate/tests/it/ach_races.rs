@@ -1,11 +1,12 @@
 //! Many callers at one moment: one transfer per key, and never more than the wallet holds.
 
-use std::{sync::Barrier, thread};
+use std::{sync::Barrier, thread, time::Duration};
 
 use serde_json::Value;
 
 use crate::support::{
-    BankRail, BankSimulator, BankStore, BankWorld, Desk, On, on_alternate_rails, wait_until,
+    BANK_WAIT_TIMEOUT, BankRail, BankSimulator, BankStore, BankWorld, Desk, On, TRANSFERS,
+    on_alternate_rails, wait_until,
 };
 
 const CALLERS: usize = 100;
@@ -23,7 +24,16 @@ fn at_once(desks: &[&Desk], count: usize, body: impl Fn(&Desk, usize) -> Value +
                 scope.spawn(move || {
                     let (mut client, body) = (desk.client(), body(desk, number));
                     start.wait();
-                    let answer = client.post(crate::support::TRANSFERS, &body);
+                    let mut answer = client.post(TRANSFERS, &body);
+                    // A store that so many wait for turns some of them away, who come again.
+                    wait_until("a turn", BANK_WAIT_TIMEOUT, || {
+                        let is_away = answer.status == 503 && answer.failure(503) == "store_unavailable";
+                        if is_away {
+                            thread::sleep(Duration::from_millis(100));
+                            answer = client.post(TRANSFERS, &body);
+                        }
+                        !is_away
+                    });
                     (answer.status, answer.json())
                 })
             })
@@ -76,7 +86,7 @@ fn the_wallet_is_never_overdrawn(desks: &[&Desk], simulator: &BankSimulator) {
         );
     }
     assert_eq!(made, COVERED);
-    wait_until("all are known", crate::support::BANK_WAIT_TIMEOUT, || {
+    wait_until("all are known", BANK_WAIT_TIMEOUT, || {
         desk.listed("transactions?status=processing").len() == COVERED
     });
     let taken = simulator.accepted(200_000);
@@ -104,7 +114,7 @@ fn two_servers(rail: BankRail, test: impl FnOnce(&[&Desk], &BankSimulator)) {
     let world = BankWorld::start_as(On::Postgres, rail, BankStore::serve);
     let other = world.store.serve().run();
     let there = world.desk.at(&other);
-    wait_until("the other server knows the keys", crate::support::BANK_WAIT_TIMEOUT, || {
+    wait_until("the other server knows the keys", BANK_WAIT_TIMEOUT, || {
         there.client().get("/client/v1/wallet").status == 200
     });
     test(&[&world.desk, &there], &world.simulator);

@@ -36,6 +36,13 @@ fn operators_find_their_way_in_a_real_browser() {
     drive("console.mjs", &Start::sandbox().run(), "console-screenshots");
 }
 
+/// What they see and pay is in `tests/browser/card_fees.mjs`.
+#[test]
+fn payers_agree_to_a_card_fee_in_a_real_browser() {
+    let _turn = alone();
+    drive("card_fees.mjs", &Start::sandbox().run(), "card-fee-screenshots");
+}
+
 /// What they do, and the issuer, is in `tests/browser/single_sign_on.mjs`.
 #[test]
 fn operators_sign_in_with_an_issuer_in_a_real_browser() {
@@ -64,7 +71,7 @@ pub fn drive_with(script: &str, server: &Server, screenshots: &str, variables: &
     let screenshots = Path::new(env!("CARGO_TARGET_TMPDIR")).join(screenshots);
     // Pictures of an earlier run would only mislead.
     drop(fs::remove_dir_all(&screenshots));
-    println!("screenshots of every page: {}", screenshots.display());
+    println!("screenshots (all of them with TOLLGATE_TEST_PICTURES=1): {}", screenshots.display());
     let driver = Driver::start(script, server, &modules, &screenshots, variables);
 
     let (mut passed, mut failed, mut sum) = (0, Vec::new(), Value::Null);

@@ -11,14 +11,17 @@ mod withdrawal;
 use std::{
     collections::VecDeque,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
     time::{Duration, Instant},
 };
 
-use cell::{Cell, Stage};
+use cell::{Cell, Stage, Times};
 
-use crate::support::{Server, Store, StoreKind, on_both_stores, wait_agreement};
+use crate::support::{Server, Store, StoreKind, Wire, on_both_stores, wait_agreement};
 
 on_both_stores! {
     every_fault_at_every_step_charges_once_at_most
@@ -30,12 +33,20 @@ const STAGES: usize = 26;
 fn every_fault_at_every_step_charges_once_at_most(kind: StoreKind) {
     let began = Instant::now();
     let store = Store::new(kind);
-    let server = store.serve().run();
-    let cells: Vec<_> = Cell::all();
+    // So many stages at once make each try slow. The deadline leaves time for three, and many cells wait for a lease.
+    let start = store.serve().with("TOLLGATE_PROVIDER_TIMEOUT_MS", "2000");
+    let start =
+        start.with("TOLLGATE_PROVIDER_DEADLINE_MS", "7500").with("TOLLGATE_RESOLVER_LEASE_MS", "15200");
+    let server = start.run();
+    let mut cells: Vec<_> = Cell::all();
+    // What is told by webhooks alone goes the same way in both stores: where it is tried once only, one has all of it.
+    if kind == StoreKind::Postgres {
+        cells.retain(|cell| cell.wire != Wire::Adyen || cell.times == Times::Once);
+    }
     let count = cells.len();
     assert!(count > 150, "the matrix has only {count} cells");
     let queue = Mutex::new(VecDeque::from(cells));
-    let failed = Mutex::new(Vec::new());
+    let (failed, struck_out) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
     thread::scope(|scope| {
         for _ in 0..STAGES {
             scope.spawn(|| {
@@ -50,6 +61,7 @@ fn every_fault_at_every_step_charges_once_at_most(kind: StoreKind) {
                     }
                     println!("{:?} {cell}", began.elapsed());
                 }
+                struck_out.fetch_add(stage.struck_out(), Ordering::Relaxed);
                 let audited = catch_unwind(AssertUnwindSafe(|| {
                     wait_agreement(&stage.shop, &stage.simulator, Duration::from_secs(120))
                 }));
@@ -60,13 +72,15 @@ fn every_fault_at_every_step_charges_once_at_most(kind: StoreKind) {
         }
     });
     let failed = failed.into_inner().unwrap();
-    println!("{count} cells in {:?}", began.elapsed());
+    let struck_out = struck_out.into_inner();
+    println!("{count} cells in {:?}, {struck_out} of them struck out", began.elapsed());
     assert!(
         failed.is_empty(),
         "{} of {count} cells failed, as told above:\n{}",
         failed.len(),
         failed.join("\n")
     );
+    assert!(struck_out * 10 <= count, "{struck_out} of {count} cells were struck out");
     check_log(&server);
 }
 

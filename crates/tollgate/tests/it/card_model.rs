@@ -10,7 +10,7 @@ mod lane;
 
 use std::{
     env,
-    sync::atomic::{AtomicBool, Ordering},
+    sync::atomic::AtomicBool,
     thread,
     time::{Duration, Instant},
 };
@@ -18,7 +18,7 @@ use std::{
 use rand::RngExt;
 use serde_json::json;
 
-use crate::support::{Start, Store, StoreKind, on_both_stores, randomness, seed};
+use crate::support::{Start, StopOnDrop, Store, StoreKind, on_both_stores, randomness, seed};
 use lane::{Lane, Tally};
 
 const DEFAULT_STEPS: u64 = 400;
@@ -63,6 +63,7 @@ fn everybody_tells_the_same(kind: StoreKind) {
             .map(|_| Duration::from_millis(random.random_range(50..steps_per_lane * 20)))
             .collect();
         thread::scope(|scope| {
+            let stop = StopOnDrop(&is_over);
             let working: Vec<_> = lanes
                 .into_iter()
                 .map(|mut lane| {
@@ -80,7 +81,7 @@ fn everybody_tells_the_same(kind: StoreKind) {
                 server = start(&store).with("TOLLGATE_LISTEN", &address).run();
                 kills += 1;
             }
-            is_over.store(true, Ordering::Relaxed);
+            drop(stop);
             let checking: Vec<_> = working
                 .into_iter()
                 .map(|lane| {

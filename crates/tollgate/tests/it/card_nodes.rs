@@ -5,8 +5,8 @@ use std::{thread, time::Duration};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Database, Flow, Prepared, QUOTE, Server, Shop, Simulator, Store, WAIT_TIMEOUT, Wire, wait_agreement,
-    wait_until,
+    Answer, Database, Flow, Prepared, QUOTE, Server, Shop, Simulator, Store, WAIT_TIMEOUT, Wire,
+    wait_agreement, wait_until,
 };
 
 const PAYMENTS: usize = 24;
@@ -19,20 +19,22 @@ struct Nodes {
     at_a: Shop,
     at_b: Shop,
     // Dropped last: the servers are gone by then.
-    _store: Store,
+    store: Store,
 }
 
 impl Nodes {
     fn start() -> Self {
         let store = Store::Postgres(Database::create());
-        let (a, b) = (store.serve().run(), store.serve().run());
+        // A try may be as slow as a machine that is busy with other things.
+        let start = || store.serve().with("TOLLGATE_PROVIDER_TIMEOUT_MS", "15000");
+        let (a, b) = (start().run(), start().run());
         let simulator = Simulator::start();
         let at_a = Shop::open(&a, &simulator);
         let at_b = at_a.at(&b);
         wait_until("the other node knows the shop", WAIT_TIMEOUT, || {
             at_b.client().post(QUOTE, &Shop::order(Wire::Square)).status == 200
         });
-        Self { a, b, simulator, at_a, at_b, _store: store }
+        Self { a, b, simulator, at_a, at_b, store }
     }
 
     fn shop(&self, number: usize) -> &Shop {
@@ -129,17 +131,33 @@ fn refunds_at_both_nodes_never_exceed_the_payment() {
                     let (shop, path) = (nodes.shop(number), &path);
                     let key = format!("tenth-{reference}-{number}");
                     let body = json!({"idempotencyKey": key, "amountMinor": "1000"});
-                    scope.spawn(move || shop.client().post(path, &body))
+                    // Whoever does not get a turn in time asks again.
+                    scope.spawn(move || {
+                        let mut client = shop.client();
+                        let mut answer = client.post(path, &body);
+                        wait_until("a turn", WAIT_TIMEOUT, || {
+                            if answer.status == 503 {
+                                thread::sleep(Duration::from_millis(200));
+                                answer = client.post(path, &body);
+                            }
+                            answer.status != 503
+                        });
+                        answer
+                    })
                 })
                 .collect();
             asking.into_iter().map(|one| one.join().unwrap()).collect()
         });
-        let made = answers.iter().filter(|answer| answer.status == 201).count();
+        // Asked again, a refund that was made after all is answered as known.
+        let is_made = |answer: &&Answer| matches!(answer.status, 200 | 201);
+        let made = answers.iter().filter(is_made).count();
         let refused = answers
             .iter()
             .filter(|answer| answer.status == 409 && answer.failure(409) == "refund_exceeds_remaining")
             .count();
-        assert_eq!((made, refused), (10, 90), "{wire:?}");
+        let others: Vec<_> =
+            answers.iter().filter(|it| !is_made(it)).map(|it| it.json()["error"]["code"].clone()).collect();
+        assert_eq!((made, refused), (10, 90), "{wire:?}: {others:?}");
         nodes.at_b.wait_status(reference, "refunded");
         assert_eq!(nodes.simulator.truth(reference).refunded, 10_375, "{wire:?}");
     }
@@ -170,6 +188,7 @@ fn both_nodes_told_at_once_record_once() {
                 let reference = prepared.reference.as_str();
                 let body = match wire {
                     Wire::Stripe => prepared.confirm_body(),
+                    Wire::Adyen => panic!("not played here"),
                     Wire::Square => json!({"sourceId": simulator.card_token("4242424242424242")}),
                 };
                 let confirmed: Vec<Value> = thread::scope(|inner| {
@@ -238,6 +257,7 @@ fn one_node_finishes_what_the_other_began() {
         assert!(confirm.join().unwrap().is_err() && prepare.join().unwrap().is_err());
     });
     simulator.clear_faults();
+    nodes.store.end_leases();
     nodes.at_b.wait_status(&card.reference, "succeeded");
     assert_eq!(simulator.truth(&card.reference).charged, 1);
     let audit = wait_agreement(&nodes.at_b, simulator, Duration::from_secs(120));

@@ -155,7 +155,7 @@ fn inbox_again(world: &World, inbox: &Inbox) {
 }
 
 fn fifty_confirms_with_one_token_charge_once(kind: StoreKind) {
-    let world = World::start(kind);
+    let world = World::start_without_looks(kind);
     for (card, status) in [("4242424242424242", "succeeded"), ("4000000000000002", "failed")] {
         let prepared = world.shop.prepare(Flow::Component, Wire::Square);
         let calls = world.simulator.calls(Wire::Square, "payments.create");
@@ -170,7 +170,7 @@ fn fifty_confirms_with_one_token_charge_once(kind: StoreKind) {
 }
 
 fn fifty_confirms_with_as_many_tokens_charge_once(kind: StoreKind) {
-    let world = World::start(kind);
+    let world = World::start_without_looks(kind);
     for declined in [0, 8] {
         let prepared = world.shop.prepare(Flow::Component, Wire::Square);
         let bodies: Vec<_> = (0..CALLERS)
@@ -191,7 +191,7 @@ fn fifty_confirms_with_as_many_tokens_charge_once(kind: StoreKind) {
 }
 
 fn fifty_confirms_of_one_intent_are_all_answered(kind: StoreKind) {
-    let world = World::start(kind);
+    let world = World::start_without_looks(kind);
     for (method, status) in [("", "pending"), ("pm_card_visa", "succeeded")] {
         let prepared = world.shop.prepare(Flow::Component, Wire::Stripe);
         if !method.is_empty() {

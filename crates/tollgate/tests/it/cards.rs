@@ -2,6 +2,7 @@
 
 mod access;
 mod capturing;
+mod card_fees;
 mod configuration;
 mod declines;
 mod expiry;
@@ -13,6 +14,9 @@ mod refunds;
 mod secrets;
 mod square;
 mod timeline;
+mod unlawful_fees;
+#[cfg(feature = "failpoints")]
+pub(crate) mod unlawful_fees_crash;
 mod validation;
 
 use serde_json::{Value, json};
@@ -57,6 +61,7 @@ fn routing(wire: Wire) -> Value {
             "provider": "card_provider_a", "channel": "web_card", "matchedRuleId": null, "matchedConditionIds": [],
             "fallback": true,
         }),
+        Wire::Adyen => panic!("not played here"),
         Wire::Square => json!({
             "provider": "card_provider_b", "channel": "web_card", "matchedRuleId": "rule_square",
             "matchedConditionIds": ["cond_wire"], "fallback": false,
@@ -80,6 +85,9 @@ fn check_transaction(found: &Value, prepared: &Prepared, wire: Wire, status: &st
         assert!(found["providerReference"].as_str().is_some_and(|id| !id.is_empty()), "{found:#}");
     }
     assert!(found["revision"].as_u64().is_some_and(|revision| revision > 0), "{found:#}");
+    if status == "succeeded" {
+        assert_eq!((&found["card"]["brand"], &found["card"]["last4"]), (&json!("visa"), &json!("4242")));
+    }
     let expected = merged(&[
         json!({"serviceReference": prepared.reference, "revision": found["revision"], "status": status}),
         amounts(),
@@ -87,6 +95,7 @@ fn check_transaction(found: &Value, prepared: &Prepared, wire: Wire, status: &st
             "currency": "USD", "paymentMethod": "web_card", "provider": wire.provider(), "channel": "web_card",
             "fee": fee(wire), "providerReference": found["providerReference"], "failure": null,
             "refundedMinor": "0", "dispute": null, "description": null, "metadata": {"wire": wire.name()},
+            "card": found["card"],
             "authorized": null, "captureBefore": null, "pendingAction": null, "approval": null,
             "createdAt": found["createdAt"], "updatedAt": found["updatedAt"],
         }),

@@ -5,6 +5,8 @@ mod configuration;
 mod doctor;
 mod erasure;
 mod events;
+mod fee_report;
+mod fees;
 mod listening;
 mod payments;
 mod secrets;

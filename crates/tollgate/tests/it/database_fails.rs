@@ -7,13 +7,15 @@ use serde_json::{Value, json};
 
 use crate::support::{
     BankRail, BankSimulator, BankStore, Desk, Flow, On, Outage, Prepared, Proxy, REFUSED_BANK, Server, Shop,
-    Simulator, Switch, Trap, Weather, Wire, on_each_store, wait_until,
+    Simulator, Switch, Trap, WAIT_TIMEOUT, Weather, Wire, on_each_store, wait_until,
 };
 
 mod many;
 
 /// The resolver takes over after minutes only: what is written soon was kept in memory.
 const LATE: &str = "600000";
+/// Longer than a call takes on a machine that is busy with other things.
+const DEADLINE: &str = "15000";
 const CHARGE: &str = "POST /square/v2/payments";
 const LOOK: &str = "GET /stripe/v1/payment_intents";
 
@@ -38,6 +40,8 @@ impl Bank {
         });
         let trap = Trap::before(simulator.address());
         let (switch, start) = Switch::on(&store);
+        // A try may be as slow as the machine.
+        let start = start.with("TOLLGATE_PROVIDER_TIMEOUT_MS", "10000");
         let server = start.with("TOLLGATE_RESOLVER_LEASE_MS", lease).run();
         let desk = Desk::open_at(&server, &simulator, trap.address);
         simulator.send_no_webhooks();
@@ -100,11 +104,14 @@ struct Till {
 }
 
 impl Till {
-    fn open(on: On, lease: &str) -> Self {
+    /// A try may be as slow as the deadline.
+    fn open(on: On, deadline: &str, lease: &str) -> Self {
         let store = BankStore::new(on);
         let simulator = Simulator::start();
         let trap = Trap::before(simulator.address());
         let (switch, start) = Switch::on(&store);
+        let start = start.with("TOLLGATE_PROVIDER_TIMEOUT_MS", deadline);
+        let start = start.with("TOLLGATE_PROVIDER_DEADLINE_MS", deadline);
         let server = start.with("TOLLGATE_RESOLVER_LEASE_MS", lease).run();
         let shop = Shop::open_at(&server, &simulator, trap.address);
         simulator.send_no_webhooks();
@@ -122,7 +129,7 @@ impl Till {
 }
 
 fn a_card_that_was_charged_is_pending(on: On) {
-    let till = Till::open(on, LATE);
+    let till = Till::open(on, DEADLINE, LATE);
     for outage in Outage::BOTH {
         let prepared = till.shop.prepare(Flow::Component, Wire::Square);
         let data = till.confirm(&prepared, CHARGE, outage).data(200);
@@ -136,7 +143,7 @@ fn a_card_that_was_charged_is_pending(on: On) {
 }
 
 fn a_payment_that_was_looked_at_is_pending(on: On) {
-    let till = Till::open(on, LATE);
+    let till = Till::open(on, DEADLINE, LATE);
     for outage in Outage::BOTH {
         let prepared = till.shop.prepare(Flow::Component, Wire::Stripe);
         till.simulator.pay_intent(prepared.component());
@@ -149,7 +156,9 @@ fn a_payment_that_was_looked_at_is_pending(on: On) {
 
 /// Nobody got what it takes to pay it. That, and no more, is said.
 fn a_preparation_that_was_made_is_taken_back(on: On) {
-    let till = Till::open(on, "3200");
+    // The resolver takes over once the lease has ended, which is waited for once.
+    let till = Till::open(on, "4000", "8200");
+    let mut lost = Vec::new();
     for (outage, flow, request) in [
         (Outage::Killed, Flow::Hosted, "POST /stripe/v1/checkout/sessions"),
         (Outage::Frozen, Flow::Component, "POST /stripe/v1/payment_intents"),
@@ -160,9 +169,15 @@ fn a_preparation_that_was_made_is_taken_back(on: On) {
         assert_eq!(answer.failure(503), "outcome_unknown");
         let said = answer.json();
         assert!(!said["message"].as_str().unwrap().contains("nothing was changed"), "{said:#}");
-        let reference = said["error"]["serviceReference"].as_str().unwrap();
-        assert_eq!(till.simulator.truth(reference).payable, 1);
+        let reference = said["error"]["serviceReference"].as_str().unwrap().to_owned();
+        assert_eq!(till.simulator.truth(&reference).payable, 1);
         till.switch.restore();
+        wait_until("the server is ready again", WAIT_TIMEOUT, || {
+            till.shop.client().get("/readyz").status == 200
+        });
+        lost.push(reference);
+    }
+    for reference in &lost {
         // Frozen in the midst of the commit, it may have been recorded after all: then it can be read and paid.
         till.shop.wait(reference, "known", || {
             matches!(
@@ -183,7 +198,11 @@ fn a_commit_whose_fate_is_unknown_is_not_denied() {
     let BankStore::Postgres(database) = &store else { panic!("on PostgreSQL") };
     let simulator = BankSimulator::start();
     let proxy = Proxy::start(database.address());
-    let start = store.serve().with("TOLLGATE_DATABASE_URL", &database.url_through(proxy.address));
+    // What was recorded all the same is sent once its lease has ended, so that it is a short one.
+    let start = store.serve().with("TOLLGATE_PROVIDER_TIMEOUT_MS", "4000");
+    let start =
+        start.with("TOLLGATE_PROVIDER_DEADLINE_MS", "4000").with("TOLLGATE_RESOLVER_LEASE_MS", "8200");
+    let start = start.with("TOLLGATE_DATABASE_URL", &database.url_through(proxy.address));
     let server = start.with("TOLLGATE_REQUEST_DEADLINE_MS", "8500").run();
     let desk = Desk::open(&server, &simulator);
     // The first transfer has a key made for bank details; without one, a later one would not get as far as its commit.

@@ -1,8 +1,8 @@
 //! The files of `deploy/`: what they name exists.
 
-use std::{collections::BTreeSet, fs, process::Command};
+use std::{collections::BTreeSet, env, fs, process::Command};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Start, python};
 
@@ -31,8 +31,12 @@ fn text(file: &str) -> String {
 
 /// The documents of YAML files; Kubernetes objects among them are validated.
 fn documents(files: &[&str]) -> Vec<Value> {
+    let files: Vec<_> = files.iter().map(|file| format!("{DEPLOY}/{file}")).collect();
+    documents_at(&files)
+}
+
+fn documents_at(files: &[String]) -> Vec<Value> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/deploy/read.py");
-    let files = files.iter().map(|file| format!("{DEPLOY}/{file}"));
     let output = Command::new(python("deploy")).arg(script).args(files).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -106,6 +110,71 @@ fn every_finding_of_the_doctor_has_an_alert_or_needs_none() {
     assert_eq!(covered, doctors_names());
 }
 
+/// The chart with these values over its own; `Err`: what its schema or its templates say against them.
+fn rendered(values: &Value) -> Result<String, String> {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/deploy/render.py");
+    let chart = format!("{DEPLOY}/chart");
+    let output =
+        Command::new(python("deploy")).args([script, &*chart, &*values.to_string()]).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    if output.status.success() { Ok(String::from_utf8(output.stdout).unwrap()) } else { Err(said) }
+}
+
+#[test]
+fn manifests_are_what_the_chart_renders() {
+    for (file, store) in MANIFESTS.iter().zip(["postgresql", "sqlite"]) {
+        let head = "# For those without Helm: what deploy/chart renders with its own values";
+        let made = format!("{head}, store: {store}.\n{}", rendered(&json!({"store": store})).unwrap());
+        if env::var_os("TOLLGATE_UPDATE_DOCS").is_some() {
+            fs::write(format!("{DEPLOY}/{file}"), &made).unwrap();
+        }
+        assert!(text(file) == made, "{file}: run this test with TOLLGATE_UPDATE_DOCS=1");
+    }
+}
+
+#[test]
+fn the_chart_takes_other_values_and_refuses_wrong_ones() {
+    let digest = format!("sha256:{}", "0f".repeat(32));
+    let values = json!({
+        "store": "postgresql", "replicas": 5, "trustedProxies": "10.0.0.7",
+        "image": {"repository": "ghcr.example/tollgate", "digest": digest},
+        "settings": {"TOLLGATE_LOG": "info,tollgate_store=\"debug\""},
+        "nodeSelector": {"disk": "fast"},
+        "probes": {"liveness": {"periodSeconds": 30}},
+        "networkPolicy": {"operators": ["staff"], "collector": {"namespace": ""}},
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("rendered.yaml");
+    fs::write(&file, rendered(&values).unwrap()).unwrap();
+    let objects = documents_at(&[file.to_str().unwrap().to_owned()]);
+    let of_kind = |kind: &str| objects.iter().find(|object| object["kind"] == kind).unwrap();
+    let nodes = &of_kind("Deployment")["spec"];
+    assert_eq!(nodes["replicas"], 5);
+    let pod = &nodes["template"]["spec"];
+    assert_eq!(pod["containers"][0]["image"], format!("ghcr.example/tollgate@{digest}"));
+    assert_eq!(pod["nodeSelector"]["disk"], "fast");
+    let alive = &pod["containers"][0]["livenessProbe"];
+    assert_eq!((&alive["periodSeconds"], &alive["timeoutSeconds"]), (&json!(30), &json!(3)));
+    let settings = &of_kind("ConfigMap")["data"];
+    assert_eq!(settings["TOLLGATE_LOG"], "info,tollgate_store=\"debug\"");
+    assert_eq!(settings["TOLLGATE_TRUSTED_PROXIES"], "10.0.0.7");
+    let policy = of_kind("NetworkPolicy")["spec"].to_string();
+    assert!(policy.contains("staff") && !policy.contains("4318") && policy.contains("5432"), "{policy}");
+    let open = rendered(&json!({"networkPolicy": {"enabled": false}})).unwrap();
+    assert!(!open.contains("kind: NetworkPolicy"), "{open}");
+    for (wrong, field) in [
+        (json!({"store": "mysql"}), "store"),
+        (json!({"replicas": 0}), "replicas"),
+        (json!({"image": {"digest": "latest"}}), "digest"),
+        (json!({"settings": {"TOLLGATE_MASTER_KEY": "in plain sight"}}), "settings"),
+        (json!({"storrage": {}}), "storrage"),
+        (json!({"probes": {"readiness": {"timeoutSeconds": 0}}}), "readiness"),
+    ] {
+        let said = rendered(&wrong).unwrap_err();
+        assert!(said.contains(field), "{wrong}: {said}");
+    }
+}
+
 const MANIFESTS: [&str; 2] = ["kubernetes/tollgate.yaml", "kubernetes/tollgate-sqlite.yaml"];
 
 #[test]
@@ -117,8 +186,10 @@ fn manifests_are_valid_and_name_what_exists() {
     assert_eq!(pods.len(), 2, "a Deployment and a StatefulSet");
     for pod in pods {
         assert_eq!(pod["securityContext"]["runAsNonRoot"], true);
-        // As deploy/Containerfile has it.
-        assert!(text("Containerfile").contains(&format!("--uid {} ", pod["securityContext"]["runAsUser"])));
+        // As the image has it.
+        let user = &pod["securityContext"]["runAsUser"];
+        assert!(text("image-root.sh").contains(&format!("tollgate:x:{user}:{user}:")));
+        assert!(text("Containerfile").contains(&format!("\nUSER {user}:{user}\n")));
         let [container] = pod["containers"].as_array().unwrap().as_slice() else { panic!("{pod}") };
         assert_eq!(container["securityContext"]["readOnlyRootFilesystem"], true);
         assert_eq!(container["securityContext"]["capabilities"]["drop"][0], "ALL");
@@ -138,5 +209,18 @@ fn manifests_are_valid_and_name_what_exists() {
     let words = text.split(|letter: char| !letter.is_ascii_uppercase() && letter != '_');
     for name in words.filter(|word| word.starts_with("TOLLGATE_")) {
         assert!(settings.contains(&format!("`{name}`")), "{name} is no setting");
+    }
+}
+
+#[test]
+fn an_ingress_is_told_every_path_of_callers_customers_and_providers() {
+    let production = include_str!("../../../../docs/production.md");
+    let (nginx, kubernetes) = production.split_once("### Kubernetes").unwrap();
+    let manifests = MANIFESTS.map(text);
+    let texts = [nginx, kubernetes].into_iter().chain(manifests.iter().map(String::as_str));
+    for (number, text) in texts.enumerate() {
+        for path in ["/client/v1", "/webhooks/v1", "/checkout", "/tollgate.js", "/scripts", "/csp-reports"] {
+            assert!(text.contains(path), "text {number} does not name {path}");
+        }
     }
 }

@@ -21,8 +21,8 @@ use serde_json::Value;
 use crate::{
     events::telling,
     support::{
-        COMPONENT, Client, Receiver, Reply, Shop, Start, Store, StoreKind, Subscription, Wire, World,
-        on_both_stores, randomness, seed, wait_until,
+        COMPONENT, Client, Receiver, Reply, Shop, Start, StopOnDrop, Store, StoreKind, Subscription, Wire,
+        World, on_both_stores, randomness, seed, wait_until,
     },
 };
 
@@ -75,7 +75,7 @@ fn failing_receiver(seed: u64) -> (Receiver, Arc<Mutex<Told>>) {
         match random.random_range(0..100) {
             0..24 => Reply::status(500),
             24..28 => Reply::hang_up(),
-            28..30 => Reply::status(200).after(Duration::from_millis(700)),
+            28..30 => Reply::status(200).after(Duration::from_mins(1)),
             _ => {
                 *told.taken.entry(id).or_default() += 1;
                 Reply::status(200)
@@ -140,7 +140,7 @@ fn every_event_survives_kills_and_a_failing_receiver(kind: StoreKind) {
         for _ in 0..CALLERS {
             scope.spawn(|| call(&shop, &acknowledged, &made, events, &over));
         }
-        let over = Over(&over);
+        let _stop = StopOnDrop(&over);
         // Half of the kills while events are written, the other half while only deliveries are left.
         for kill in 1..=kills / 2 {
             let due = events * kill / (kills / 2 + 1);
@@ -148,7 +148,6 @@ fn every_event_survives_kills_and_a_failing_receiver(kind: StoreKind) {
             world.restart(|_| {});
         }
         wait_until("all is written", patience, || made.load(Ordering::SeqCst) >= events);
-        drop(over);
     });
     let written = began.elapsed();
     for _ in kills / 2..kills {
@@ -209,14 +208,5 @@ fn check(shop: &Shop, acknowledged: &BTreeSet<String>, told: &Told) {
     for (id, body) in &told.bodies {
         let body: Value = serde_json::from_slice(body).unwrap();
         assert!(references.contains(body["data"]["payment"]["serviceReference"].as_str().unwrap()), "{id}");
-    }
-}
-
-/// Told to all when this is dropped, also by a test that fails.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::SeqCst);
     }
 }

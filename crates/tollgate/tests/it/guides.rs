@@ -25,8 +25,11 @@ const EXPECTED: [(&str, &[&str]); 4] = [
 ];
 
 /// Guides that are a page and its backend: what each pays with, and how the browser's part of it is played.
-const PAGES: [(&str, &str); 2] =
-    [("stripe-elements", "4242424242424242"), ("square-web-payments", "4111111111111111")];
+const PAGES: [(&str, &str); 3] = [
+    ("stripe-elements", "4242424242424242"),
+    ("square-web-payments", "4111111111111111"),
+    ("adyen-drop-in", "4111111111111111"),
+];
 
 /// The one block of a language in a guide.
 fn block(guide: &str, language: &str) -> String {

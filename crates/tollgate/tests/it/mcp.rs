@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Server, Start, wait_until};
 
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(150);
 const EMAIL: &str = "grace@example.com";
 
 /// A client, and what the person in front of it says when asked.
@@ -155,6 +155,10 @@ fn an_assistant_finds_out_why_a_payment_failed_and_changes_nothing() {
     let reading = [
         "find_payments",
         "show_payment",
+        "list_transfers",
+        "list_disputes",
+        "list_exceptions",
+        "explain_configuration",
         "explain_routing",
         "quote",
         "list_requests",
@@ -177,6 +181,23 @@ fn an_assistant_finds_out_why_a_payment_failed_and_changes_nothing() {
     assert_eq!(assistant.read("quote", &payment)["routing"]["matchedRuleId"], "rule_large");
     let explained = assistant.read("explain_routing", &payment);
     assert_eq!(explained["rules"][0]["id"], "rule_large", "{explained:#}");
+    let setting = assistant.read("explain_configuration", &json!({ "setting": "settings.strictFields" }));
+    assert_eq!((&setting["value"], &setting["isSet"]), (&json!(true), &json!(true)), "{setting:#}");
+    assert!(setting["documentation"].as_str().unwrap().contains("strictFields"), "{setting:#}");
+    let whole = assistant.read("explain_configuration", &json!({}));
+    assert_eq!(whole["configuration"]["routing"]["web_card"]["rules"][0]["id"], "rule_large", "{whole:#}");
+    assert!(!whole.to_string().contains("sk_test_sandbox"), "secrets are masked");
+    let missing = assistant.read("explain_configuration", &json!({ "setting": "settings.nothing" }));
+    assert_eq!((&missing["value"], &missing["isSet"]), (&Value::Null, &json!(false)));
+    let transfer = send_transfer(&server);
+    let transfers = assistant.read("list_transfers", &json!({}));
+    assert_eq!(transfers["items"][0]["serviceReference"], transfer.as_str(), "{transfers:#}");
+    let shown = assistant.read("show_payment", &json!({ "reference": transfer }));
+    assert_eq!(shown["status"], shown["transaction"]["status"], "{shown:#}");
+    assert!(assistant.read("list_transfers", &json!({ "waiting": true }))["items"].is_array());
+    for tool in ["list_disputes", "list_exceptions"] {
+        assert_eq!(assistant.read(tool, &json!({}))["items"], json!([]), "{tool}");
+    }
     let calls = assistant.read("list_requests", &json!({ "reference": reference }));
     assert_eq!(calls["items"].as_array().unwrap().len(), 2, "{calls:#}");
     assert!(assistant.read("doctor", &json!({}))["checks"].is_array());
@@ -194,6 +215,29 @@ fn an_assistant_finds_out_why_a_payment_failed_and_changes_nothing() {
     let refused = assistant.request("tools/call", &json!({ "name": "refund_payment", "arguments": {} }));
     assert_eq!(refused["error"]["message"], "There is no tool refund_payment.", "{refused:#}");
     assert_eq!(assistant.asked, [""; 0]);
+}
+
+/// Clients differ in how they end lines and what they send by mistake: each request gets an answer.
+#[test]
+fn what_is_no_message_is_answered_with_the_error_of_the_protocol() {
+    let server = Start::sandbox().run();
+    let mut assistant = Assistant::start(&server, &admin_token(&server), &[], &json!({}));
+    for (line, id, code) in [
+        ("{\"jsonrpc\": \"2.0\", \"id\": 77, \"method\"", Value::Null, -32_700),
+        ("tools/list", Value::Null, -32_700),
+        ("[1]", Value::Null, -32_600),
+        ("{\"id\": \"seven\", \"method\": \"tools/list\"}", json!("seven"), -32_600),
+    ] {
+        writeln!(assistant.input, "{line}").unwrap();
+        let answer: Value =
+            serde_json::from_str(&assistant.lines.recv_timeout(ANSWER_TIMEOUT).expect("no answer")).unwrap();
+        assert_eq!((&answer["jsonrpc"], &answer["id"]), (&json!("2.0"), &id), "{line}: {answer}");
+        assert_eq!(answer["error"]["code"], code, "{line}: {answer}");
+    }
+    // And goes on.
+    assert!(assistant.tools().contains(&"list_transfers".to_owned()));
+    let unknown = assistant.request("no/such/method", &json!({}));
+    assert_eq!(unknown["error"]["code"], -32_601, "{unknown}");
 }
 
 #[test]
@@ -229,7 +273,11 @@ fn an_assistants_changes_need_a_person_and_a_role_that_allows_them() {
     }
     assert_eq!(refunds(), 0);
     let question = assistant.asked.first().unwrap();
-    assert!(question.starts_with(&format!("Refund 25.00 USD of {reference}")), "{question}");
+    assert!(
+        question.starts_with("Refund 25.00 USD of the 1250.00 USD left, with up to 37.65 USD of fee")
+            && question.contains(&reference),
+        "{question}"
+    );
 
     let yes = json!({ "action": "accept", "content": { "confirm": true } });
     assistant.person = yes.clone();

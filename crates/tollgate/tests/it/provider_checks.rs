@@ -10,6 +10,12 @@ use crate::support::{BANK_API_KEY, Client, Server, Shop, Simulator, Start, Termi
 
 const STRIPE: &str = "card_provider_a";
 const SQUARE: &str = "card_provider_b";
+const ADYEN: &str = "card_provider_c";
+const ADYEN_EVENTS: &str = "AUTHORISATION CANCELLATION CANCEL_OR_REFUND CAPTURE CAPTURE_FAILED CHARGEBACK CHARGEBACK_REVERSED \
+    EXPIRE ISSUER_RESPONSE_TIMEFRAME_EXPIRED NOTIFICATION_OF_CHARGEBACK OFFER_CLOSED PREARBITRATION_ACCEPTED \
+    PREARBITRATION_DECLINED PREARBITRATION_ISSUER_WITHDRAWN PREARBITRATION_LOST PREARBITRATION_OPEN PREARBITRATION_WON \
+    REFUND REFUNDED_REVERSED REFUND_FAILED REQUEST_FOR_INFORMATION SCHEME_ARBITRATION SCHEME_ARBITRATION_LOST \
+    SCHEME_ARBITRATION_WON SECOND_CHARGEBACK TECHNICAL_CANCEL";
 const BANK: &str = "ach_provider_a";
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
@@ -32,8 +38,10 @@ impl Scene {
     /// Everything as it should be: at the provider and in the configuration.
     fn make_right(&self) {
         self.simulator.control("POST", "reset", &Value::Null);
-        for (wire, name) in [("stripe", STRIPE), ("square", SQUARE), ("increase", BANK)] {
-            self.target(wire, &self.webhook_url(name), &self.secret(wire), &[]);
+        for (wire, name) in [("stripe", STRIPE), ("square", SQUARE), ("adyen", ADYEN), ("increase", BANK)] {
+            // Where an endpoint says what it sends, everything that is needed has to be named.
+            let events: Vec<_> = if wire == "adyen" { ADYEN_EVENTS.split(' ').collect() } else { Vec::new() };
+            self.target(wire, &self.webhook_url(name), &self.secret(wire), &events);
         }
         self.shop.configure(&self.document());
     }
@@ -53,6 +61,7 @@ impl Scene {
         match wire {
             "stripe" => self.shop.webhook_secret(Wire::Stripe),
             "square" => self.shop.webhook_secret(Wire::Square),
+            "adyen" => self.shop.webhook_secret(Wire::Adyen),
             _ => format!("shared secret of {}", self.shop.environment),
         }
     }
@@ -392,7 +401,7 @@ fn the_command_says_what_to_do_and_the_doctor_remembers() {
     let doctor = terminal.run(&["doctor"]).out;
     assert!(doctor.contains("was last tested with version"), "{doctor}");
     let checked = terminal.run(&["apply", file, "--yes", "--check"]);
-    assert!(checked.code == 1 && checked.err.contains("3 checks failed"), "{checked:?}");
+    assert!(checked.code == 1 && checked.err.contains("4 checks failed"), "{checked:?}");
     assert!(
         checked.out.contains("No changes") && checked.out.contains("failed   webhook_endpoint"),
         "{checked:?}"
@@ -438,5 +447,8 @@ fn what_is_probably_not_meant_is_told_when_it_is_applied() {
     document["settings"] = json!({"surchargeWarningBps": 300});
     std::fs::write(&file, document.to_string()).unwrap();
     let said = terminal.shows(&["apply", file.to_str().unwrap(), "--dry-run"]);
-    assert!(said.contains("warning  fees[0] adds 3.4 % to a card payment"), "{said}");
+    assert!(
+        said.contains("warning  fees[0] adds 0.69 USD to 10.00 USD, more than the 0.30 USD (3 %)"),
+        "{said}"
+    );
 }

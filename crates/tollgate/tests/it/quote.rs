@@ -137,7 +137,8 @@ fn every_faulty_field_is_named_at_once() {
 
 #[test]
 fn unknown_fields_are_ignored_and_defaults_hold() {
-    let (_server, mut client) = sandbox();
+    let (server, mut client) = sandbox();
+    server.ignore_unknown_fields();
     let plain = client.post(PATH, &json!({"amountMinor": "500", "currency": "USD"})).data(200);
     let spelled_out = json!({
         "amountMinor": 500, "currency": "usd", "paymentMethod": "web_card", "flow": "payment_component",
@@ -187,7 +188,9 @@ fn an_explanation_shows_every_rule_condition_and_step() {
     assert_eq!(
         data["rules"],
         json!([{"id": "rule_large", "outcome": "failed", "conditions": [
-            {"id": "cond_amount", "field": "amountMinor", "op": "gte", "holds": false, "found": "500"}]}])
+            {"id": "cond_amount", "field": "amountMinor", "op": "gte", "holds": false, "found": "500"}]},
+            {"id": "rule_acquirer_c", "outcome": "failed", "conditions": [
+            {"id": "cond_acquirer", "field": "metadata.acquirer", "op": "eq", "holds": false, "found": null}]}])
     );
     assert_eq!(
         data["feeSteps"][1],

@@ -2,7 +2,7 @@
 
 mod load;
 
-use std::{thread, time::Duration};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -16,7 +16,8 @@ use crate::{
 
 /// A provider that cannot be reached is given up soon.
 fn impatient(store: &Store) -> Start {
-    store.serve().with("TOLLGATE_PROVIDER_TIMEOUT_MS", "400").with("TOLLGATE_PROVIDER_DEADLINE_MS", "600")
+    let start = store.serve().with("TOLLGATE_PROVIDER_TIMEOUT_MS", "400");
+    start.with("TOLLGATE_PROVIDER_DEADLINE_MS", "600").with("TOLLGATE_RESOLVER_LEASE_MS", "8200")
 }
 
 /// The first card provider is reached through `first`, and the second is its fallback.
@@ -52,14 +53,14 @@ fn circuit(shop: &Shop, provider: &str) -> String {
 
 #[test]
 fn a_provider_that_is_out_of_reach_is_left_then_skipped_and_taken_back() {
-    let world = World::start_with(StoreKind::Sqlite, |store| telling(impatient(store)));
+    let world = World::start_with(StoreKind::Sqlite, |store| telling(store.serve()));
     let proxy = Proxy::start(world.simulator.address());
     let receiver = Receiver::open();
     let kinds = ["provider.circuit_opened", "provider.circuit_closed"];
     let url = receiver.url("/operators");
     let subscription = Subscription::create(&mut world.shop.admin(), &world.shop.path(""), &url, &kinds);
     let mut document = with_fallback(&world, proxy.address);
-    document["settings"]["circuit"] = json!({"minimumCalls": 3, "openSeconds": 1});
+    document["settings"]["circuit"] = json!({"minimumCalls": 3, "openSeconds": 6});
     world.shop.configure(&document);
     proxy.set(Weather::Cut);
     let left = |outcome: &str| {
@@ -89,7 +90,7 @@ fn a_provider_that_is_out_of_reach_is_left_then_skipped_and_taken_back() {
         assert!(metrics.contains(line), "{metrics}");
     }
     proxy.set(Weather::Clear);
-    thread::sleep(Duration::from_millis(1_100));
+    wait_until("it is probed", WAIT_TIMEOUT, || circuit(&world.shop, "card_provider_a") != "open");
     for _ in 0..3 {
         assert_eq!(prepare(&world.shop).data["provider"], "card_provider_a", "probes are let through");
     }
@@ -128,7 +129,7 @@ fn check_told_of_circuits(world: &World, receiver: &Receiver, subscription: &Sub
 
 #[test]
 fn a_declined_component_is_switched_and_paid_once() {
-    let world = World::start_with(StoreKind::Sqlite, impatient);
+    let world = World::start(StoreKind::Sqlite);
     world.shop.configure(&with_fallback(&world, world.simulator.address()));
     let prepared = prepare(&world.shop);
     let reference = prepared.reference.as_str();
@@ -167,7 +168,7 @@ fn a_declined_component_is_switched_and_paid_once() {
 
 #[test]
 fn a_split_sends_each_payment_where_its_reference_says() {
-    let world = World::start_with(StoreKind::Sqlite, impatient);
+    let world = World::start(StoreKind::Sqlite);
     let mut document = world.shop.document(world.simulator.address());
     let share = |provider: &str| json!({"provider": provider, "channel": "web_card", "weight": 50});
     document["routing"]["web_card"]["default"] = json!({"split": [share("card_provider_a"), share("card_provider_b")], "splitBy": "metadata.customer"});

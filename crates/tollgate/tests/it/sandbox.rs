@@ -26,7 +26,7 @@ fn the_notes_have_every_field_and_only_their_owner_may_read_them() {
     let server = Start::sandbox().run();
     let notes = server.sandbox_json();
     assert_eq!(notes["baseUrl"], format!("http://{}", server.address()));
-    for wire in ["stripe", "square", "increase", "modern_treasury"] {
+    for wire in ["stripe", "square", "adyen", "increase", "modern_treasury"] {
         assert!(
             notes["simulators"][wire]["baseUrl"].is_string()
                 && notes["simulators"][wire]["apiKey"].is_string()
@@ -72,6 +72,7 @@ fn the_simulated_providers_move_with_the_sandbox() {
     for (name, wire) in [
         ("card_provider_a", "stripe"),
         ("card_provider_b", "square"),
+        ("card_provider_c", "adyen"),
         ("ach_provider_a", "increase"),
         ("ach_provider_b", "modern_treasury"),
     ] {
@@ -96,6 +97,8 @@ fn every_provider_and_two_ach_channels_are_reached_without_editing() {
     let card = |amount: &str| json!({"amountMinor": amount, "currency": "USD"});
     assert_eq!(route(card("99999")), (json!("card_provider_a"), json!("web_card"), json!(true)));
     assert_eq!(route(card("100000")), (json!("card_provider_b"), json!("web_card"), json!(false)));
+    let c = json!({"amountMinor": "1", "currency": "USD", "metadata": {"acquirer": "c"}});
+    assert_eq!(route(c), (json!("card_provider_c"), json!("web_card"), json!(false)));
     let ach = |metadata: Value| json!({"amountMinor": "1", "currency": "usd", "paymentMethod": "ach", "metadata": metadata});
     assert_eq!(route(ach(json!({}))), (json!("ach_provider_a"), json!("standard_ach"), json!(true)));
     assert_eq!(
@@ -125,7 +128,7 @@ fn the_playground_allows_exactly_the_configured_providers() {
     let mut admin = server.sandbox_client("adminToken");
     let path = format!("/admin/v1/environments/{}/config", notes["environmentId"].as_str().unwrap());
     let mut document = admin.get(&path).data(200);
-    for provider in ["card_provider_a", "card_provider_b"] {
+    for provider in ["card_provider_a", "card_provider_b", "card_provider_c"] {
         document["providers"][provider].as_object_mut().unwrap().remove("baseUrl");
         // At another address every secret has to be given again.
         for (name, value) in document["providers"][provider]["credentials"].as_object_mut().unwrap() {
@@ -139,9 +142,9 @@ fn the_playground_allows_exactly_the_configured_providers() {
         .data(200);
     let real = policy();
     for part in [
-        "script-src 'self' https://*.js.stripe.com https://js.stripe.com https://sandbox.web.squarecdn.com;",
+        "script-src 'self' https://*.js.stripe.com https://checkoutshopper-test.cdn.adyen.com https://js.stripe.com https://sandbox.web.squarecdn.com;",
         "frame-src 'self' https: https://*.js.stripe.com https://hooks.stripe.com",
-        "connect-src 'self' https://api.stripe.com https://connect.squareupsandbox.com",
+        "connect-src 'self' https://api.stripe.com https://checkoutanalytics-test.adyen.com https://checkoutshopper-test.adyen.com https://checkoutshopper-test.cdn.adyen.com https://connect.squareupsandbox.com",
     ] {
         assert!(real.contains(part), "{part} in {real}");
     }
@@ -313,4 +316,28 @@ fn generated_secrets_are_taken_as_settings() {
         .with("TOLLGATE_ADMIN_TOKEN", &admin_token)
         .run();
     server.client(&admin_token).get("/admin/v1/organizations").data(200);
+}
+
+#[test]
+fn a_misspelled_field_is_refused_in_the_sandbox_and_named_where_it_is_allowed() {
+    let server = Start::sandbox().run();
+    let mut backend = server.sandbox_client("secretKey");
+    let order = json!({"amountMinor": "1999", "currency": "USD", "sucessUrl": "https://shop.example/thanks"});
+    let refused = backend.post("/client/v1/payments", &order);
+    assert_eq!(refused.failure(400), "invalid_body");
+    let details = json!([{"field": "sucessUrl", "message": "is not a field of this request; did you mean `successUrl`?"}]);
+    assert_eq!(refused.json()["error"]["details"], details);
+    assert_eq!(backend.get("/client/v1/transactions").data(200)["items"], json!([]));
+
+    let (mut admin, path) = (server.sandbox_client("adminToken"), server.sandbox_path("/config"));
+    assert_eq!(admin.get(&path).data(200)["settings"]["strictFields"], true);
+    server.ignore_unknown_fields();
+    let warnings = json!([r#"unknown field "sucessUrl"; did you mean "successUrl"?"#]);
+    let allowed = backend.post("/client/v1/payments", &order);
+    assert_eq!((allowed.status, &allowed.json()["warnings"]), (201, &warnings));
+    // What is refused for another reason names it, too.
+    let mut nothing = order;
+    nothing["amountMinor"] = "0".into();
+    let refused = backend.post("/client/v1/payments", &nothing);
+    assert_eq!((refused.status, &refused.json()["warnings"]), (400, &warnings));
 }

@@ -19,6 +19,7 @@ mod server;
 mod shop;
 mod signature;
 mod simulator;
+mod stop_on_drop;
 mod tenant;
 mod terminal;
 mod trap;
@@ -65,8 +66,11 @@ pub use receiver::{Gate, Parcel, Receiver, Reply, Subscription};
 pub use seed::{randomness, seed};
 pub use server::{ADMIN_TOKEN, BINARY, MASTER_KEY, Server, Start, binary, wait_until};
 pub use shop::{COMPONENT, Flow, HOSTED, Prepared, Shop, WAIT_TIMEOUT};
-pub use signature::{derived, signature_header, square_signature, stripe_signature, unix_seconds};
+pub use signature::{
+    derived, sign_adyen, signature_header, square_signature, stripe_signature, unix_seconds,
+};
 pub use simulator::{DECLINED_CARD, GOOD_CARD, SQUARE_TOKEN, STRIPE_KEY, Simulator, Wire, truth};
+pub use stop_on_drop::StopOnDrop;
 pub use tenant::{FIRST_MARKER, Key, QUOTE, Tenant, marked_document, quote, quoted_marker, sole_marker};
 pub use terminal::Terminal;
 pub use trap::Trap;

@@ -59,7 +59,7 @@ fn wait_span(collector: &Receiver, name: &str) -> Span {
 fn a_transfer_is_one_trace_from_its_caller_to_the_provider(on: On) {
     let collector = Receiver::open();
     let world = BankWorld::start_with(on, |store| {
-        let start = store.serve().with(COLLECTOR, &collector.url("")).with(DELAY, "50");
+        let start = store.serve_without_looks().with(COLLECTOR, &collector.url("")).with(DELAY, "50");
         start.with("TOLLGATE_ALLOW_PRIVATE_ENDPOINTS", "true")
     });
     let trap = Trap::before(world.simulator.address());

@@ -12,6 +12,7 @@ from .types import (
     CaptureRequest,
     ComponentRequest,
     Confirmation,
+    CardFeeRequest,
     ConfirmationRequest,
     CustomerToken,
     CustomerTokenRequest,
@@ -97,6 +98,11 @@ class Payments(_Resource):
         """Prepares a payment with card fields on your page: hand the result to `mount` of `tollgate.js`."""
         answer = self._call("component_prepare", body=body, idempotency_key=idempotency_key, timeout=timeout)
         return cast(PreparedPayment, answer)
+
+    def decide_fee(self, reference: str, body: CardFeeRequest, *, timeout: float | None = None) -> PreparedPayment:
+        """Decides the fee of a component's payment for the card behind a token of the browser's. Nothing is charged."""
+        path = {"reference": reference}
+        return cast(PreparedPayment, self._call("component_card", path=path, body=body, timeout=timeout))
 
     def confirm(self, reference: str, body: ConfirmationRequest, *, timeout: float | None = None) -> Confirmation:
         """Completes a component's payment with what the browser sent. A decline is a `failed` transaction."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .types import FaultyField
+from .types import FaultyField, FeeDecision
 
 
 class TollgateError(Exception):
@@ -37,6 +37,8 @@ class ApiError(TollgateError):
         request_id: str | None,
         details: list[FaultyField],
         service_reference: str | None,
+        fee_decision: FeeDecision | None,
+        total_debit_minor: str | None,
         retry_after_seconds: int | None,
         docs_url: str | None,
         idempotency_key: str | None,
@@ -51,6 +53,10 @@ class ApiError(TollgateError):
         """Every field at fault."""
         self.service_reference = service_reference
         """The payment that was recorded, if one was."""
+        self.fee_decision = fee_decision
+        """With `fee_changed`: what is decided for the card now."""
+        self.total_debit_minor = total_debit_minor
+        """With `fee_changed`: the total to agree to."""
         self.retry_after_seconds = retry_after_seconds
         self.docs_url = docs_url
         """Where your Tollgate explains the code."""

@@ -176,6 +176,8 @@ class Transport:
             request_id=request_id,
             details=failure.get("details") or [],
             service_reference=failure.get("serviceReference"),
+            fee_decision=failure.get("feeDecision"),
+            total_debit_minor=failure.get("totalDebitMinor"),
             retry_after_seconds=retry_after,
             docs_url=self._base_url + failure["docs"] if "docs" in failure else None,
             idempotency_key=key,

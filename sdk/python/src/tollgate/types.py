@@ -67,6 +67,46 @@ class CaptureRequest(TypedDict):
     "The principal to capture; all that was authorized if omitted. What is left is released."
 
 
+class CardFeeCard(TypedDict):
+    "The card that will be charged, as far as it is known. Without a brand and a funding it counts as unknown."
+
+    brand: NotRequired[CardBrand | None]
+    "The network."
+    funding: NotRequired[CardFunding | None]
+    "Where a bank-transfer provider takes the money from."
+    country: NotRequired[CountryInput | None]
+    "The country of its issuer."
+    commercial: NotRequired[bool | None]
+    "Whether it was issued to a business."
+
+
+class CardFeeConfirmation(TypedDict):
+    "The first variant, once the fee was decided for the card: what the payer agreed to is charged."
+
+    confirmationToken: str
+    "The token of the card whose fee was decided."
+    acceptedTotalDebitMinor: str | int
+    "An integer of minor units from 1 to 10^18, as a string of digits (always exact) or a JSON integer."
+    payer: NotRequired[dict[str, Any] | None]
+    "Where the payer is."
+
+
+class CardFeePayer(TypedDict):
+    "Where the payer is."
+
+    country: CountryInput
+    "Where the payer is, as an ISO 3166 code."
+    state: NotRequired[StateInput | None]
+    "The state or province by the letters behind the country's; where these matter, the fee is zero without it."
+
+
+class CardFeeRequest(TypedDict):
+    confirmationToken: str
+    "What `createConfirmationToken` made of the card in the payer's browser."
+    payer: NotRequired[CardFeePayer | None]
+    "Where the payer is, if the preparation did not say it."
+
+
 class Circuit(TypedDict):
     "A provider's circuit: whether the provider gets new work."
 
@@ -102,6 +142,12 @@ class ComponentRequest(TypedDict):
     "Your own data about it."
     capture: NotRequired[Capture | None]
     "When the money is taken: `automatic` as soon as the customer pays, `manual` when you capture it. 400 where the selected provider cannot hold it."
+    card: NotRequired[CardFeeCard | None]
+    "The card that will be charged, if it is known. The fee is decided once the provider has told it."
+    payer: NotRequired[CardFeePayer | None]
+    "Where the payer is, which decides a card fee that has a kind."
+    recurring: NotRequired[bool | None]
+    "Whether the payment is one of a series: a subscription, installments. False where it is left out."
 
 
 class Confirmation(TypedDict):
@@ -151,8 +197,40 @@ class Dispute(TypedDict):
     "The customer's reason, in the provider's word; null if it did not say."
     amountMinor: MinorUnits | None
     "What the customer disputes; null if the provider did not say."
+    currency: CurrencyCode
+    "The currency of `amountMinor`. Where it is not the payment's, nothing is booked and an exception is raised."
     respondBy: Moment | None
     "Until when the provider takes evidence; null where it did not say, or takes none."
+
+
+class DropIn(TypedDict):
+    clientKey: str
+    "Your client key at the provider, for its script."
+    environment: str
+    "`sandbox` or `production`: which of the provider's environments it is."
+    sessionId: str
+    "The provider's ID of the session that the browser pays on."
+    sessionData: str
+    "What lets this browser pay on the session. It is only in this response and its replay."
+    countryCode: str
+    "The country that the component is drawn for, in two letters."
+    amountMinor: MinorUnits
+    "The principal, without fees."
+    amount: str
+    "The total debit as a decimal number, with as many digits behind the point as the currency has."
+    currency: CurrencyCode
+    "The currency, as an ISO 4217 code."
+    scriptUrl: str
+    "The provider's script and style sheet that draw the component."
+    styleUrl: str
+    "The provider's style sheet that goes with its script."
+    type: Literal['card_provider_c_drop_in']
+    "What happened."
+
+
+class DropInConfirmation(TypedDict):
+    sessionResult: str
+    "What the Drop-in gave to the page when it was done. The provider is asked with it; it proves nothing by itself."
 
 
 class EventBody(TypedDict):
@@ -173,6 +251,10 @@ class FailureDetail(TypedDict):
     "Every invalid field; empty if none."
     serviceReference: NotRequired[str]
     "The related payment, if one is recorded: a rejected transfer, or a preparation that cannot be paid."
+    feeDecision: NotRequired[FeeDecision]
+    "With `fee_changed`: what is decided for the card now."
+    totalDebitMinor: NotRequired[str]
+    "With `fee_changed`: the total to agree to."
     docs: str
     "Where the code is explained, on this server."
 
@@ -216,6 +298,25 @@ class FeeBreakdown(TypedDict):
     "The platform's, then the organization's."
 
 
+class FeeDecision(TypedDict):
+    "What was decided about a card fee that has a kind."
+
+    kind: FeeKind
+    "What kind it is."
+    configuredFeeMinor: MinorUnits
+    "What the configuration would charge."
+    feeMinor: MinorUnits
+    "What may be charged as things are known now."
+    range: FeeRange
+    "What the fee can become once card and payer are known; both ends are the same where they are."
+    reasons: list[FeeReason]
+    "Why: the first rule that stops the fee, or the lowest limit and, behind it, those that are just as low (network, merchant's place, payer's place, cost). `explain` shows every rule."
+    disclosure: str
+    "What the payer must be shown before agreeing."
+    rulesVersion: str
+    "The version of the rules it was decided by."
+
+
 class FeeLayer(TypedDict):
     "One scope's part of a fee."
 
@@ -233,6 +334,24 @@ class FeeLayer(TypedDict):
     "The most the layer's fee can be; null for no cap."
     feeMinor: MinorUnits
     "The layer's fee."
+
+
+class FeeRange(TypedDict):
+    "The least and the most that the fee can become once card and payer are known."
+
+    minMinor: MinorUnits
+    "The least."
+    maxMinor: MinorUnits
+    "The most."
+
+
+class FeeReason(TypedDict):
+    code: FeeReasonCode
+    "A stable name of the rule."
+    rule: str
+    "The rule as a sentence."
+    source: str | None
+    "Where it is written; null where it is the configuration itself."
 
 
 class FundsNotice(TypedDict):
@@ -279,6 +398,8 @@ class Payment(TypedDict):
     "On the answer to a component's preparation only."
     checkoutUrl: NotRequired[str]
     "The provider's page to send the customer to; hosted checkout only."
+    feeDecision: NotRequired[FeeDecision]
+    "What was decided about the card fee last; only where it has a kind."
     preparedAt: Moment | None
     "When the provider had it; null before that."
     expiresAt: Moment
@@ -312,6 +433,8 @@ class PaymentElement(TypedDict):
     "The total debit as a decimal number, with as many digits behind the point as the currency has."
     currency: CurrencyCode
     "The currency, as an ISO 4217 code."
+    paymentMethods: NotRequired[list[str]]
+    "Only where the card decides the fee: what can be paid with. The browser makes a confirmation token instead of confirming."
     type: Literal['card_provider_a_payment_element']
     "Which component it is."
 
@@ -345,6 +468,12 @@ class PaymentRequest(TypedDict):
     "Your own data about it."
     capture: NotRequired[Capture | None]
     "When the money is taken: `automatic` as soon as the customer pays, `manual` when you capture it. 400 where the selected provider cannot hold it."
+    card: NotRequired[CardFeeCard | None]
+    "The card that will be charged, if it is known. The fee is decided once the provider has told it."
+    payer: NotRequired[CardFeePayer | None]
+    "Where the payer is, which decides a card fee that has a kind."
+    recurring: NotRequired[bool | None]
+    "Whether the payment is one of a series: a subscription, installments. False where it is left out."
     successUrl: NotRequired[ReturnUrlInput | None]
     "Hosted checkout only: where the customer goes after paying."
     cancelUrl: NotRequired[ReturnUrlInput | None]
@@ -391,6 +520,8 @@ class PreparedPayment(TypedDict):
     "On the answer to a component's preparation only."
     checkoutUrl: NotRequired[str]
     "The provider's page to send the customer to; hosted checkout only."
+    feeDecision: NotRequired[FeeDecision]
+    "What was decided about the card fee last; only where it has a kind."
     preparedAt: Moment | None
     "When the provider had it; null before that."
     expiresAt: Moment
@@ -421,6 +552,8 @@ class Quote(TypedDict):
     "What the fee was computed from, layer by layer."
     routing: Routing
     "Where it goes, and which rule decided."
+    feeDecision: NotRequired[FeeDecision]
+    "Only where the card fee has a kind."
 
 
 class QuoteRequest(TypedDict):
@@ -434,6 +567,14 @@ class QuoteRequest(TypedDict):
     "With `web_card` only; `payment_component` where it is left out."
     metadata: NotRequired[MetadataInput | None]
     "Your own data about it."
+    card: NotRequired[CardFeeCard | None]
+    "The card that will be charged. With it and `payer` the quote of a card fee that has a kind is exact."
+    payer: NotRequired[CardFeePayer | None]
+    "Where the payer is; without it, a surcharge is the lawful minimum."
+    recurring: NotRequired[bool | None]
+    "Whether the payment is one of a series: a subscription, installments. False where it is left out."
+    paymentMethodType: NotRequired[MethodTypeInput | None]
+    "What is paid with; a card unless it says otherwise."
 
 
 class Refund(TypedDict):
@@ -596,6 +737,8 @@ class Transaction(TypedDict):
     "The rail the payment takes."
     fee: Fee
     "What the fee was computed for."
+    feeKind: NotRequired[FeeKind]
+    "What kind of fee the amounts include; only where the card fee has a kind."
     providerReference: str | None
     "The provider's ID of the payment; null before it has one."
     failure: TransactionFailure | None
@@ -604,6 +747,8 @@ class Transaction(TypedDict):
     "What was given back in total, fees included."
     dispute: Dispute | None
     "The customer's dispute; null if there is none."
+    card: TransactionCard | None
+    "The card that the customer paid with, or tried last; null for anything else, and where the provider does not say."
     description: str | None
     "What it is for, in your words."
     metadata: Metadata
@@ -612,6 +757,36 @@ class Transaction(TypedDict):
     "When it was created."
     updatedAt: Moment
     "When it last changed."
+
+
+class TransactionCard(TypedDict):
+    "The card that was charged or tried last, as far as the provider describes it."
+
+    brand: str | None
+    "`visa`, `mastercard`, `amex`, `discover`, `diners`, `jcb`, `unionpay`, or another of the provider's words."
+    last4: str | None
+    "The last four digits of the card's number."
+    funding: str | None
+    "`credit`, `debit` or `prepaid`."
+    country: str | None
+    "Where the bank is that issued it, as ISO 3166-1 writes it in two letters."
+    expiryMonth: int | None
+    "The month in which the card expires, from 1."
+    expiryYear: int | None
+    "The year in which the card expires, in four digits."
+    threeDSecure: str | None
+    "How the customer was authenticated, in the provider's word, such as `authenticated`; null where that was not tried."
+    checks: TransactionCardChecks
+    "What the card's bank said of what the customer typed."
+
+
+class TransactionCardChecks(TypedDict):
+    address: CardCheck | None
+    "The result for the street and its number."
+    postalCode: CardCheck | None
+    "The result for the postal code."
+    cvc: CardCheck | None
+    "The result for the security code."
 
 
 class TransactionEventData(TypedDict):
@@ -644,6 +819,10 @@ class TransactionListQuery(TypedDict):
     "Only this method."
     provider: NotRequired[str]
     "Only this provider."
+    partlyRefunded: NotRequired[bool]
+    "`true`: only those that are paid and were refunded in part."
+    disputed: NotRequired[bool]
+    "`true`: only those with a dispute, whatever became of it."
     createdFrom: NotRequired[str]
     "Only from this time on."
     createdBefore: NotRequired[str]
@@ -691,6 +870,8 @@ class TransactionRead(TypedDict):
     "The rail the payment takes."
     fee: Fee
     "What the fee was computed for."
+    feeKind: NotRequired[FeeKind]
+    "What kind of fee the amounts include; only where the card fee has a kind."
     providerReference: str | None
     "The provider's ID of the payment; null before it has one."
     failure: TransactionFailure | None
@@ -699,6 +880,8 @@ class TransactionRead(TypedDict):
     "What was given back in total, fees included."
     dispute: Dispute | None
     "The customer's dispute; null if there is none."
+    card: TransactionCard | None
+    "The card that the customer paid with, or tried last; null for anything else, and where the provider does not say."
     description: str | None
     "What it is for, in your words."
     metadata: Metadata
@@ -911,14 +1094,19 @@ ApprovalKind: TypeAlias = Literal['transfer', 'refund', 'funds', 'configuration'
 ApprovalState: TypeAlias = Literal['required', 'approved', 'denied', 'canceled']
 BankAccountType: TypeAlias = Literal['checking', 'savings']
 Capture: TypeAlias = Literal['automatic', 'manual']
+CardBrand: TypeAlias = Literal['visa', 'mastercard', 'amex', 'discover', 'diners', 'jcb', 'unionpay', 'cartes_bancaires', 'eftpos_au', 'interac', 'unknown']
+CardCheck: TypeAlias = Literal['pass', 'fail', 'unavailable', 'unchecked']
+CardFunding: TypeAlias = Literal['credit', 'debit', 'prepaid', 'unknown']
 # `web_card`, also the default.
 CardMethodInput: TypeAlias = Literal['web_card']
 Channel: TypeAlias = Literal['web_card', 'standard_ach', 'same_day_ach', 'instant']
 CircuitChange: TypeAlias = Literal['open', 'closed']
 # What the browser needs to draw the provider's component.
-Component: TypeAlias = PaymentElement | WebPayments
+Component: TypeAlias = PaymentElement | WebPayments | DropIn
 # The shape that goes with the component the payment was prepared with.
-ConfirmationRequest: TypeAlias = PaymentElementConfirmation | WebPaymentsConfirmation
+ConfirmationRequest: TypeAlias = PaymentElementConfirmation | WebPaymentsConfirmation | CardFeeConfirmation | DropInConfirmation
+# An ISO 3166-1 code of two letters, case-insensitive.
+CountryInput: TypeAlias = str
 # An ISO 4217 code.
 CurrencyCode: TypeAlias = str
 # An active ISO 4217 code, case-insensitive.
@@ -928,12 +1116,14 @@ CustomerTokenInput: TypeAlias = str
 # Bank transfers are in US dollars.
 DollarInput: TypeAlias = str
 EmailInput: TypeAlias = str
-ErrorCode: TypeAlias = Literal['invalid_body', 'malformed_request', 'card_data_not_allowed', 'unauthenticated', 'secret_key_required', 'key_not_allowed', 'origin_not_allowed', 'forbidden', 'not_found', 'not_paid_yet', 'method_not_allowed', 'request_timeout', 'routing_unavailable', 'insufficient_wallet_balance', 'limit_exceeded', 'idempotency_conflict', 'payment_not_confirmable', 'not_switchable', 'not_capturable', 'not_voidable', 'not_cancelable', 'not_approvable', 'not_refundable', 'refund_exceeds_remaining', 'version_conflict', 'no_previous_master_key', 'name_taken', 'email_taken', 'too_many_tokens', 'too_many_proposals', 'key_not_live', 'too_many_endpoints', 'endpoint_busy', 'endpoint_disabled', 'wallet_full', 'body_too_large', 'uri_too_long', 'unsupported_media_type', 'instant_not_supported', 'provider_rejected', 'rate_limited', 'headers_too_large', 'internal', 'server_busy', 'provider_not_configured', 'provider_unavailable', 'store_unavailable', 'outcome_unknown']
+ErrorCode: TypeAlias = Literal['invalid_body', 'malformed_request', 'card_data_not_allowed', 'unauthenticated', 'secret_key_required', 'key_not_allowed', 'origin_not_allowed', 'forbidden', 'not_found', 'not_paid_yet', 'method_not_allowed', 'request_timeout', 'routing_unavailable', 'insufficient_wallet_balance', 'limit_exceeded', 'idempotency_conflict', 'payment_not_confirmable', 'fee_changed', 'not_switchable', 'not_capturable', 'not_voidable', 'not_cancelable', 'not_approvable', 'not_refundable', 'refund_exceeds_remaining', 'version_conflict', 'no_previous_master_key', 'name_taken', 'email_taken', 'too_many_tokens', 'too_many_proposals', 'key_not_live', 'too_many_endpoints', 'endpoint_busy', 'endpoint_disabled', 'wallet_full', 'body_too_large', 'uri_too_long', 'unsupported_media_type', 'instant_not_supported', 'provider_rejected', 'rate_limited', 'headers_too_large', 'internal', 'server_busy', 'provider_not_configured', 'provider_unavailable', 'store_unavailable', 'outcome_unknown']
 # What an event is about, under its own name.
 EventData: TypeAlias = RefundEventData | TransactionEventData | PaymentEventData | CircuitEventData | ProposalEventData | AuditLogEventData
 EventKind: TypeAlias = Literal['payment.prepared', 'transaction.pending', 'transaction.processing', 'transaction.authorized', 'transaction.succeeded', 'transaction.failed', 'transaction.canceled', 'transaction.refunded', 'refund.pending', 'refund.succeeded', 'refund.failed', 'dispute.opened', 'dispute.updated', 'dispute.closed', 'transfer.notification_of_change', 'approval.required', 'provider.circuit_opened', 'provider.circuit_closed', 'audit_log.head']
 FailureKind: TypeAlias = Literal['return', 'failure']
 FeeChannel: TypeAlias = Literal['none', 'standard_ach', 'same_day_ach', 'instant']
+FeeKind: TypeAlias = Literal['surcharge', 'convenience', 'service', 'neutral']
+FeeReasonCode: TypeAlias = Literal['as_configured', 'funding_not_credit', 'not_a_card', 'card_unknown', 'provider_cannot_report', 'no_notice', 'no_entry_notice', 'cost_unknown', 'amex_parity', 'payer_place_unknown', 'prohibited', 'unclear', 'total_price_not_posted', 'country_not_known', 'network_cap', 'place_cap', 'cost_cap', 'convenience_not_flat', 'convenience_not_merchant', 'convenience_recurring', 'convenience_online_only', 'kinds_combined', 'service_mcc', 'neutral_differs', 'refund_pro_rata', 'refund_none', 'refund_free']
 FeeRefund: TypeAlias = Literal['proportional', 'full', 'none']
 FeeScope: TypeAlias = Literal['platform', 'organization']
 Flow: TypeAlias = Literal['payment_component', 'hosted_checkout']
@@ -941,6 +1131,8 @@ Flow: TypeAlias = Literal['payment_component', 'hosted_checkout']
 Metadata: TypeAlias = dict[str, Any]
 # Any JSON object of at most 16 KiB. Routing rules can match it. It must not contain this service's secret keys.
 MetadataInput: TypeAlias = dict[str, Any]
+# What pays, by the provider's name for it: `card`, also the default, or another method such as `us_bank_account`.
+MethodTypeInput: TypeAlias = str
 # An integer of minor units, as a string of digits.
 MinorUnits: TypeAlias = str
 # RFC 3339, in UTC, with milliseconds.
@@ -953,7 +1145,7 @@ PendingAction: TypeAlias = Literal['capture', 'void', 'cancel']
 PhoneInput: TypeAlias = str
 PreparationStatus: TypeAlias = Literal['preparing', 'prepared', 'refused', 'withdrawn', 'expired']
 RecipientKind: TypeAlias = Literal['individual', 'business']
-RefundOrigin: TypeAlias = Literal['api', 'operator', 'provider']
+RefundOrigin: TypeAlias = Literal['api', 'operator', 'provider', 'service']
 RefundReason: TypeAlias = Literal['duplicate', 'fraudulent', 'requested_by_customer', 'other']
 RefundStatus: TypeAlias = Literal['pending', 'processing', 'succeeded', 'failed', 'canceled']
 # A string of at most 1,000 characters, or a JSON object of at most 4 KiB.
@@ -965,6 +1157,8 @@ ReturnUrlInput: TypeAlias = str
 RouteOutcome: TypeAlias = Literal['skipped', 'unavailable', 'refused', 'declined', 'selected']
 # Nine digits including the check digit.
 RoutingNumberInput: TypeAlias = str
+# A state or province as ISO 3166-2 has it behind the country, case-insensitive.
+StateInput: TypeAlias = str
 # Printable ASCII.
 StatementDescriptor: TypeAlias = str
 TokenType: TypeAlias = Literal['JWE']
@@ -977,6 +1171,7 @@ OPERATIONS: dict[str, tuple[str, str, bool]] = {
     "fee_quote": ("POST", "/client/v1/fees/quote", False),
     "payment_prepare": ("POST", "/client/v1/payments", True),
     "component_prepare": ("POST", "/client/v1/payments/component", True),
+    "component_card": ("POST", "/client/v1/payments/component/{reference}/card", False),
     "component_confirm": ("POST", "/client/v1/payments/component/{reference}/confirm", False),
     "component_switch": ("POST", "/client/v1/payments/component/{reference}/switch", False),
     "payment_read": ("GET", "/client/v1/payments/{reference}", False),

@@ -5,11 +5,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
-    Currency, Flow, Timestamp,
+    Currency, Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport},
+    card_fee::{Instrument, Place},
     hold::HoldAction,
     refund::{Refund, RefundReport},
-    transaction::DisputeReport,
+    transaction::Dispute,
 };
 use tollgate_vault::Secret;
 
@@ -26,6 +27,8 @@ pub struct Prepared {
     pub checkout_url: Option<String>,
     /// What lets a browser pay, where the provider has such a thing. Handed out once and kept nowhere.
     pub client_secret: Option<Secret>,
+    /// What it can be paid with, by the provider's names, where the provider said so.
+    pub methods: Vec<String>,
 }
 
 /// What a browser needs to draw the provider's component: nothing but what may be public.
@@ -43,6 +46,8 @@ pub enum Component {
         account: Option<String>,
         /// The script that draws it.
         script_url: String,
+        /// What it can be paid with, where a card can be looked at before it is charged.
+        token_methods: Option<Vec<String>>,
     },
     /// The second variant, `card_provider_b_web_payments`.
     WebPayments {
@@ -52,6 +57,19 @@ pub enum Component {
         environment: &'static str,
         /// The script that draws it.
         script_url: String,
+    },
+    /// The third variant, `card_provider_c_drop_in`.
+    DropIn {
+        client_key: String,
+        /// `test` or `live`.
+        environment: &'static str,
+        session_id: String,
+        /// What lets this browser pay this payment.
+        session_data: Secret,
+        country_code: String,
+        /// The script and the style sheet that draw it.
+        script_url: String,
+        style_url: String,
     },
 }
 
@@ -63,7 +81,7 @@ pub struct Identified {
     /// Our reference; a payment without one was made by somebody else.
     pub reference: Option<String>,
     /// The dispute, where the object is one.
-    pub dispute: Option<DisputeReport>,
+    pub dispute: Option<Dispute>,
 }
 
 /// A dispute as a provider lists it.
@@ -71,7 +89,7 @@ pub struct Identified {
 pub struct ListedDispute {
     /// The provider's name for the payment, which need not be one of ours.
     pub payment: String,
-    pub report: DisputeReport,
+    pub dispute: Dispute,
 }
 
 /// One page of an account's disputes.
@@ -102,6 +120,21 @@ pub struct DomainWallet {
     pub problem: Option<String>,
 }
 
+/// Where a payment stands, as far as its provider can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reading {
+    Report(ProviderReport),
+    /// The provider has no call that tells: its signed webhook does. Until then this much is known, where anything is.
+    CannotBeAsked(Option<Box<ProviderReport>>),
+}
+
+impl Call<ProviderReport> {
+    /// The answer of a provider that can be asked.
+    pub fn read(self) -> Call<Reading> {
+        Call { outcome: self.outcome.map(Reading::Report), logs: self.logs }
+    }
+}
+
 /// How the payments of a provider's component are confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmation {
@@ -109,6 +142,8 @@ pub enum Confirmation {
     Look,
     /// The browser has a token for the card: the provider is told to charge it.
     Charge,
+    /// The browser has paid already, and has what the provider is asked with.
+    Result,
 }
 
 /// A card to charge.
@@ -122,6 +157,28 @@ pub struct Charge {
     pub verification: Option<Secret>,
     /// Where the provider sends its receipt.
     pub buyer_email: Option<String>,
+    /// What is charged, where the fee was decided for the card; the order's total otherwise.
+    pub terms: Option<ChargeTerms>,
+}
+
+/// What is charged to a card that was looked at first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChargeTerms {
+    /// What was made at preparation, by the provider's name for it.
+    pub object: String,
+    pub total: Minor,
+    /// The part of the total that is a surcharge.
+    pub surcharge: Minor,
+}
+
+/// What a token was made of, as the provider tells the merchant's server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenCard {
+    pub instrument: Instrument,
+    /// Where the payer says they are, as part of their address.
+    pub payer: Option<Place>,
+    /// True if it was used, or its time is over: nothing can be charged with it.
+    pub is_spent: bool,
 }
 
 /// What to read at the provider.
@@ -179,12 +236,7 @@ pub trait Cards: Send + Sync {
     }
 
     /// Reads where a payment stands, with every refund of it.
-    async fn read(
-        &self,
-        provider: &Provider,
-        order: &CardOrder,
-        subject: Subject<'_>,
-    ) -> Call<ProviderReport>;
+    async fn read(&self, provider: &Provider, order: &CardOrder, subject: Subject<'_>) -> Call<Reading>;
 
     /// Reads where a payment stands by another of its names ([`Prepared::also`]), where what was made is gone. `None` if the
     /// name does not lead to it.
@@ -203,16 +255,17 @@ pub trait Cards: Send + Sync {
 
     /// The newest dispute about a payment, by the provider's name for the payment; `known` is the dispute on record.
     /// `None` if there is none, or the provider cannot be asked.
-    async fn dispute(
-        &self,
-        provider: &Provider,
-        payment: &str,
-        known: Option<&str>,
-    ) -> Call<Option<DisputeReport>>;
+    async fn dispute(&self, provider: &Provider, payment: &str, known: Option<&str>)
+    -> Call<Option<Dispute>>;
 
     /// Takes back what was made at preparation, so that nobody can pay on it anymore, and says where the payment then
-    /// stands: also where it turns out to have been paid.
-    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<ProviderReport>;
+    /// stands: also where it turns out to have been paid. [`Reading::CannotBeAsked`] if it can only be waited for its end.
+    async fn withdraw(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Reading>;
+
+    /// Whether what was made for this flow can be taken back before it ends by itself.
+    fn can_withdraw(&self, _flow: Flow) -> bool {
+        true
+    }
 
     /// Asks which payment an object belongs to that an event names and nothing here knows; `None` if none.
     async fn identify(&self, _provider: &Provider, _object: &str) -> Call<Option<Identified>> {
@@ -252,11 +305,57 @@ pub trait HostedCheckout: Preparing {
 /// Payments that the browser makes in the provider's component.
 #[async_trait]
 pub trait EmbeddedCards: Preparing {
+    /// How long what is made can be paid at most; `None` if the provider sets no limit.
+    fn max_lifetime(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Reading by what the browser gets when it is done, where the provider is asked with that.
+    fn results(&self) -> Option<&dyn BrowserResults> {
+        None
+    }
+
     /// What was made at preparation, once more with what lets a browser pay.
-    async fn reopen(&self, provider: &Provider, object: &str) -> Call<Prepared>;
+    async fn reopen(&self, provider: &Provider, order: &CardOrder, object: &str) -> Call<Prepared>;
 
     /// What the browser needs. `None` if the configuration lacks something, which [`Provider::missing`] names.
-    fn component(&self, provider: &Provider, prepared: &Prepared) -> Option<Component>;
+    fn component(&self, provider: &Provider, order: &CardOrder, prepared: &Prepared) -> Option<Component>;
+
+    /// Cards that can be looked at before they are charged, where the browser's token of a card says enough of it.
+    fn tokens(&self, _provider: &Provider) -> Option<&dyn TokenCards> {
+        None
+    }
+}
+
+/// Cards that the browser makes a token of, which is looked at here and then charged on our word, on what was made at
+/// preparation.
+#[async_trait]
+pub trait TokenCards: Send + Sync {
+    /// Looks at a token's card. A token that the provider does not know is a
+    /// [`RejectionKind::Missing`](super::RejectionKind::Missing).
+    async fn read_token(&self, provider: &Provider, token: &Secret) -> Call<TokenCard>;
+
+    /// Charges the token's card by the charge's terms. A decline is a
+    /// [`RejectionKind::Declined`](super::RejectionKind::Declined). What came of a charge whose answer was lost, reading what was
+    /// made at preparation tells.
+    async fn charge_token(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        charge: &Charge,
+    ) -> Call<ProviderReport>;
+}
+
+/// Where a payment stands, asked with what its browser got when it was done.
+#[async_trait]
+pub trait BrowserResults: Send + Sync {
+    async fn read_result(
+        &self,
+        provider: &Provider,
+        order: &CardOrder,
+        object: &str,
+        result: &Secret,
+    ) -> Call<Reading>;
 }
 
 /// Payments that are made on our word, with a card's token from the browser.
@@ -282,15 +381,15 @@ pub trait Charges: Send + Sync {
 #[async_trait]
 pub trait Captures: Send + Sync {
     /// Captures money that is held, or releases it, by the provider's name for the payment and under the action's id as the
-    /// key. Says where the payment then stands, also where it turns out to have been captured or released before. A rejection
-    /// means that the money is still held.
+    /// key. Says where the payment then stands, also where it turns out to have been captured or released before;
+    /// [`Reading::CannotBeAsked`] if it is taken and a webhook will tell. A rejection means that the money is still held.
     async fn act_on_hold(
         &self,
         provider: &Provider,
         order: &CardOrder,
         payment: &str,
         action: &HoldAction,
-    ) -> Call<ProviderReport>;
+    ) -> Call<Reading>;
 }
 
 /// Money that goes back to the card.

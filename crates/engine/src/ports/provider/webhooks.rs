@@ -1,7 +1,12 @@
 //! What providers tell by themselves.
 
 use tollgate_configuration::Provider;
-use tollgate_domain::{Timestamp, transaction::DisputeReport};
+use tollgate_domain::{
+    Minor, Timestamp,
+    id::HoldActionId,
+    refund::RefundReport,
+    transaction::{Dispute, Failure},
+};
 
 /// A webhook as it came.
 #[derive(Debug, Clone, Copy)]
@@ -29,6 +34,9 @@ pub enum SignatureError {
     /// The signature is not this body's.
     #[error("the signature does not match")]
     Forged,
+    /// It is of the provider's test side, and the configuration is for the live one, or the other way around.
+    #[error("it is of the provider's other environment, test or live")]
+    OtherMode,
 }
 
 /// What a provider tells, as far as it concerns us.
@@ -49,7 +57,7 @@ pub struct WebhookNotice {
     /// Our reference, as the event has it.
     pub reference: Option<String>,
     /// A dispute's news, which cannot be read elsewhere.
-    pub dispute: Option<DisputeReport>,
+    pub dispute: Option<Dispute>,
     /// All that the event says it is about, where it says no more: [`Cards::identify`](super::Cards::identify) tells which payment that is.
     pub names_only: Option<String>,
     /// It only says that the provider has the object, which is no news where that is known.
@@ -58,6 +66,44 @@ pub struct WebhookNotice {
     pub taken_back: Option<String>,
     /// The provider only tests whether its events arrive.
     pub is_ping: bool,
+    /// What the provider's signature vouches for, where that is the truth because the provider cannot be asked.
+    pub signed: Option<SignedReport>,
+}
+
+/// One step of a payment, as the signed part of a webhook has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedReport {
+    pub step: SignedStep,
+    pub amount: Minor,
+    /// In capitals.
+    pub currency: String,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignedStep {
+    /// The customer's bank approved an attempt: it is paid, or held where it is captured by hand.
+    Approved,
+    /// An attempt came to nothing; another may succeed.
+    Declined(Failure),
+    /// What was held is captured.
+    Captured,
+    /// What was held is released on somebody's word.
+    Released,
+    /// What was not captured in time is released.
+    Expired,
+    /// Nobody has paid, and nobody can anymore.
+    Closed,
+    /// A capture or void did not happen: the money is still held. `None` if it was not asked for here.
+    HoldActionFailed(Option<HoldActionId>, Failure),
+    /// What was captured did not arrive after all.
+    CaptureFailed,
+    /// What became of a refund.
+    Refund(RefundReport),
+    /// The notice's dispute.
+    Disputed,
+    /// What happened is not in the signed part: a person looks it up.
+    Unclear,
 }
 
 /// An event that is signed and still cannot be read.
@@ -75,8 +121,8 @@ pub trait Webhooks: Send + Sync {
         now: Timestamp,
     ) -> Result<(), SignatureError>;
 
-    /// What a verified body says.
-    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent>;
+    /// What a verified body says, event by event: one that cannot be read does not stand in the way of the others.
+    fn translate(&self, body: &[u8]) -> Vec<Result<WebhookNotice, UnreadableEvent>>;
 
     /// Whether webhooks come for everything that is sold under the account, most of which may have nothing to do with this
     /// service. Those are dropped, not kept.

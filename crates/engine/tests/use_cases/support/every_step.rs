@@ -55,7 +55,7 @@ pub(crate) async fn fails_at_every_step<U: UseCase>() {
     let store = || if U::OWN_STORE { empty_store() } else { Arc::clone(&shared) };
     let (mut runs, mut steps) = (0, Vec::new());
     for retry in U::RETRIES.iter().copied() {
-        assert_eq!(run::<U>(&World::within(&store(), runs).await, retry, None).await, None);
+        assert_eq!(Box::pin(run::<U>(&World::within(&store(), runs).await, retry, None)).await, None);
         runs += 1;
         for fault in Fault::ALL {
             let mut struck = Vec::new();
@@ -65,7 +65,7 @@ pub(crate) async fn fails_at_every_step<U: UseCase>() {
                 println!("{name}: {fault:?} at call {at}, retry {retry:?}, after {struck:?}");
                 let world = World::within(&store(), runs).await;
                 runs += 1;
-                let Some(call) = run::<U>(&world, retry, Some((fault, at))).await else { break };
+                let Some(call) = Box::pin(run::<U>(&world, retry, Some((fault, at)))).await else { break };
                 struck.push(call);
             }
             if !struck.is_empty() {
@@ -79,24 +79,25 @@ pub(crate) async fn fails_at_every_step<U: UseCase>() {
 
 /// One run; returns the call that was struck, or `None` where there were fewer calls.
 async fn run<U: UseCase>(world: &World, retry: Retry, fault: Option<(Fault, usize)>) -> Option<&'static str> {
-    let case = U::given(world).await;
+    // Whole use cases are large futures, and a test's stack is small.
+    let case = Box::pin(U::given(world)).await;
     if let Some((fault, at)) = fault {
         world.faults.arm(fault, at);
     }
-    let first = world.survive(case.act(world)).await;
+    let first = world.survive(Box::pin(case.act(world))).await;
     let struck = world.faults.disarm();
     let mut answers = vec![first];
     if retry == Retry::AfterSettling {
-        world.settle().await;
-        case.check(world, &answers).await;
+        Box::pin(world.settle()).await;
+        Box::pin(case.check(world, &answers)).await;
         world.check().await;
     } else {
         // A retry does not arrive within the same millisecond.
         sleep(Duration::from_millis(5)).await;
     }
-    answers.push(Some(case.act(world).await));
-    world.settle().await;
-    case.check(world, &answers).await;
+    answers.push(Some(Box::pin(case.act(world)).await));
+    Box::pin(world.settle()).await;
+    Box::pin(case.check(world, &answers)).await;
     world.check().await;
     struck
 }

@@ -9,7 +9,6 @@ use tollgate_domain::{
     approval::ApprovalState,
     card::{AttemptState, Preparation, ProviderStatus},
     event::EventKind,
-    hold::HoldActionStatus,
     id::PaymentId,
     refund::RefundReport,
     routing::RouteOutcome,
@@ -64,7 +63,7 @@ impl World {
             let is_preparing = payment.progress.preparation == Preparation::Preparing && !has_left;
             let open = payment.refunds.iter().filter(|it| it.status.is_open() && !it.waits_for_approval());
             found.extend(open.map(|it| format!("refund {}", it.id)));
-            let open = payment.hold_actions.iter().filter(|it| it.status == HoldActionStatus::Pending);
+            let open = payment.hold_actions.iter().filter(|it| it.status.is_open());
             found.extend(open.map(|it| format!("{} {}", it.kind.as_str(), it.id)));
             let is_over = self.engine().clock().now() >= payment.order.expires_at
                 && payment.progress.preparation == Preparation::Prepared

@@ -312,7 +312,7 @@ pub(crate) fn failure(code: &str) -> Failure {
 fn rejected(kind: RejectionKind) -> CallError {
     let code = match kind {
         RejectionKind::Declined => "card_declined",
-        RejectionKind::Invalid => "provider_rejected",
+        RejectionKind::Invalid | RejectionKind::Surcharge => "provider_rejected",
         RejectionKind::Credentials => "provider_credentials",
         RejectionKind::Missing => "provider_object_missing",
         RejectionKind::State => "provider_state",
@@ -368,6 +368,7 @@ impl Adapters for ModelAdapters {
                 webhooks: Some(&self.register_webhooks),
                 ..offered
             },
+            Adapter::Adyen => Capabilities::default(),
             Adapter::Increase => Capabilities { transfers: Some(&self.bank), ..offered },
             Adapter::ModernTreasury => Capabilities { transfers: Some(&self.forgetful_bank), ..offered },
         }

@@ -3,6 +3,7 @@
 use tollgate_domain::{
     Currency, Flow, Minor, PaymentMethod, Principal,
     ach::{BankAccountType, RecipientKind},
+    card_fee::PaymentFacts,
     customer::Customer,
     hold::CaptureMode,
     ledger::Cause,
@@ -31,7 +32,8 @@ pub(crate) fn move_order(cause: Cause, amount: u64, reference: &str) -> MoveOrde
 
 pub(crate) fn quote_request(method: PaymentMethod, flow: Option<Flow>, amount: u64) -> QuoteRequest {
     let (principal, currency) = (Principal::new(amount).unwrap(), Currency::USD);
-    QuoteRequest { principal, currency, method, flow, metadata: Metadata::default() }
+    let (metadata, card_fee) = (Metadata::default(), PaymentFacts::default());
+    QuoteRequest { principal, currency, method, flow, metadata, card_fee }
 }
 
 pub(crate) fn card_request(flow: Flow, amount: u64) -> PrepareRequest {

@@ -166,6 +166,9 @@ through! {
         StoreRead transactions(
             environment: EnvironmentId, filter: &TransactionFilter, before: Option<TransactionId>, limit: u32
         ) -> Vec<Transaction>;
+        StoreRead transaction_totals(
+            environment: EnvironmentId, filter: &TransactionFilter, most: u32
+        ) -> Option<Vec<TransactionTotal>>;
         StoreRead timeline(environment: EnvironmentId, reference: ServiceReference) -> Vec<Entry>;
         StoreWrite receive_provider_event(
             environment: EnvironmentId, event: &ProviderEvent, due: Timestamp
@@ -189,6 +192,7 @@ through! {
         StoreWrite resolve_exception(
             environment: EnvironmentId, id: ExceptionId, resolution: &Resolution
         ) -> bool;
+        StoreWrite add_to_timeline(environment: EnvironmentId, reference: ServiceReference, entry: &Entry) -> bool;
         StoreWrite set_account(
             environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
         ) -> bool;
@@ -258,6 +262,7 @@ through! {
     ReportingStore {
         StoreWrite index_events(limit: u32) -> u32;
         StoreWrite index_payment(environment: EnvironmentId, id: PaymentId) -> ();
+        StoreRead charged_payments(environment: EnvironmentId, from: Timestamp, until: Timestamp, after: Option<TransactionId>, limit: u32) -> Vec<ChargedPayment>;
         StoreRead find_payments(
             environment: EnvironmentId, term: &str, before: Option<SearchCursor>, limit: u32
         ) -> Vec<SearchHit>;

@@ -108,11 +108,24 @@ impl Bench {
                 let (order, cards) = (order(Flow::HostedCheckout), self.offered().cards.unwrap());
                 let page = cards.prepare(&self.provider, &order).await.outcome.unwrap();
                 self.world.pay_page(page.checkout_url.as_ref().unwrap(), GOOD_CARD).await;
-                let paid = cards.read(&self.provider, &order, Subject::Object(&page.object)).await;
+                let paid = cards.read_report(&self.provider, &order, Subject::Object(&page.object)).await;
                 let refund = Refund { id: RefundId::from_bytes(order.id.to_bytes()), ..refund(1, 500, 0) };
-                Case::Refund(order, paid.outcome.unwrap().payment.unwrap(), Box::new(refund))
+                let payment = match paid.outcome.unwrap().payment {
+                    Some(payment) => payment,
+                    // Only a webhook names it.
+                    None => self.named_by_webhook(&order.id.to_string()).await,
+                };
+                Case::Refund(order, payment, Box::new(refund))
             }
         }
+    }
+
+    /// The provider's name for the payment with our reference.
+    async fn named_by_webhook(&self, reference: &str) -> String {
+        let state = self.world.control("GET", "state", Value::Null).await;
+        let payments = state[self.description.adapter.as_str()]["payments"].as_array().unwrap().clone();
+        let payment = payments.into_iter().find(|payment| payment["reference"] == reference).unwrap();
+        payment["id"].as_str().unwrap().to_owned()
     }
 
     pub(super) async fn make(&self, case: &Case) -> Call<Seen> {
@@ -128,7 +141,7 @@ impl Bench {
                     Make::Charge => Subject::Payment(name),
                     _ => Subject::Object(name),
                 };
-                let call = cards.read(&self.provider, order, subject).await;
+                let call = cards.read_report(&self.provider, order, subject).await;
                 seen(call, |report| (name.to_owned(), Some(Standing::Card(report.provider_status))))
             }
             Case::Transfer(_) => {

@@ -51,7 +51,13 @@ pub(super) struct Description {
     pub(super) signature_headers: &'static [&'static str],
     /// Whether a signature has a time, so that an old delivery is not believed.
     pub(super) signs_time: bool,
+    /// Whether every byte of a body is signed, or only what decides something.
+    pub(super) signs_body: bool,
+    /// Another value that the credential could have.
+    pub(super) other_secret: &'static str,
 }
+
+const OTHER_SECRET: &str = "another secret, as long";
 
 pub(super) const STRIPE: Description = Description {
     adapter: Adapter::Stripe,
@@ -97,6 +103,8 @@ pub(super) const STRIPE: Description = Description {
     webhook_secret: ("webhookSecret", STRIPE_SECRET),
     signature_headers: &["stripe-signature"],
     signs_time: true,
+    signs_body: true,
+    other_secret: OTHER_SECRET,
 };
 
 pub(super) const SQUARE: Description = Description {
@@ -131,6 +139,59 @@ pub(super) const SQUARE: Description = Description {
     webhook_secret: ("webhookSignatureKey", SQUARE_KEY),
     signature_headers: &["x-square-hmacsha256-signature"],
     signs_time: false,
+    signs_body: true,
+    other_secret: OTHER_SECRET,
+};
+
+/// The key that the provider's own libraries are tried with.
+pub(crate) const ADYEN_HMAC_KEY: &str = "0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF0123456789ABCDEF";
+
+/// The simulator's merchant account, at a base URL.
+pub(crate) fn adyen_entry(url: &str) -> Value {
+    json!({
+        "adapter": "adyen", "baseUrl": url, "merchantAccount": "TollgateTestECOM",
+        "credentials": { "apiKey": "adyen_simulator_key", "clientKey": "test_SIMULATOR", "hmacKey": ADYEN_HMAC_KEY },
+    })
+}
+
+pub(super) const ADYEN: Description = Description {
+    adapter: Adapter::Adyen,
+    wire: Wire::Adyen,
+    entry: adyen_entry,
+    api_secret: "adyen_simulator_key",
+    authorization: "",
+    card_token: "",
+    makes: &[
+        (Make::Page, "payment_links.create", "payment_links"),
+        (Make::Component, "sessions.create", "sessions"),
+        (Make::Refund, "refunds.create", "modifications"),
+    ],
+    // Of payments themselves nothing can be read.
+    looks: &[(Make::Page, Look::Read, "payment_links.get")],
+    busy: "704",
+    statuses: || {
+        let pay = |body| ("control/adyen/payment_links/{id}/pay", body);
+        let declined = pay(r#"{"number":"4000000000000002"}"#);
+        [
+            (vec![], Card::NotStarted),
+            (vec![declined], Card::NotStarted),
+            // Which payment paid it, and what became of that, only webhooks tell.
+            (vec![pay("{}")], Card::Processing),
+            (vec![declined, pay("{}")], Card::Processing),
+            (vec![("control/adyen/payment_links/{id}/expire", "{}")], Card::Canceled),
+        ]
+        .map(|(steps, expected)| (Make::Page, steps, Standing::Card(expected)))
+        .into()
+    },
+    problem: |said| {
+        json!({ "status": 422, "errorCode": said, "message": said, "errorType": said, "pspReference": said,
+            "detail": said, "title": said, "invalidFields": [{ "name": said, "message": said }] })
+    },
+    webhook_secret: ("hmacKey", ADYEN_HMAC_KEY),
+    signature_headers: &[],
+    signs_time: false,
+    signs_body: false,
+    other_secret: "FEDCBA9876543210FEDCBA9876543210FEDCBA9876543210FEDCBA9876543210",
 };
 
 /// What happens to a transfer of a channel, and where it then stands.
@@ -196,6 +257,8 @@ pub(super) const INCREASE: Description = Description {
     webhook_secret: ("webhookSecret", increase_support::SECRET),
     signature_headers: &["webhook-id", "webhook-timestamp", "webhook-signature"],
     signs_time: true,
+    signs_body: true,
+    other_secret: OTHER_SECRET,
 };
 
 pub(super) const MODERN_TREASURY: Description = Description {
@@ -244,4 +307,6 @@ pub(super) const MODERN_TREASURY: Description = Description {
     webhook_secret: ("webhookKey", modern_treasury_support::WEBHOOK_KEY),
     signature_headers: &["x-signature"],
     signs_time: false,
+    signs_body: true,
+    other_secret: OTHER_SECRET,
 };

@@ -101,7 +101,7 @@ pub(super) async fn a_slow_provider_is_not_believed_to_have_refused(description:
 async fn slow(bench: Bench, make: Make, operation: &'static str, counted: &'static str) {
     let (case, before) = (bench.begin(make).await, bench.count(counted).await);
     // Long enough for the other tries to come meanwhile, also on a busy machine.
-    bench.slow(operation, 5_000).await;
+    bench.slow(operation, 8_000).await;
     let call = bench.make(&case).await;
     assert_eq!(told(&call), Told::Unknown, "{make:?}: {call:?}");
     let outcomes: Vec<_> = call.logs.last().unwrap().tries.iter().map(|one| one.outcome.as_str()).collect();

@@ -41,7 +41,7 @@ impl Inbox {
 
     /// Waits until what has come is enough, and answers all of it.
     pub(crate) async fn until(&self, is_enough: impl Fn(&[Received]) -> bool) -> Vec<Received> {
-        for _ in 0..500 {
+        for _ in 0..6_000 {
             let received = self.received.lock().unwrap().clone();
             if is_enough(&received) {
                 return received;

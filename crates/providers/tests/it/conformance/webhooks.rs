@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tollgate_engine::ports::{InboundWebhook, SignatureError, Webhooks};
+use tollgate_domain::refund::RefundReport;
+use tollgate_engine::ports::{InboundWebhook, SignatureError, SignedStep, Webhooks};
 
 use super::bench::{Bench, Case};
 use super::descriptions::Description;
 use super::inbox::{Inbox, Received};
+use crate::offered::OneEvent as _;
 use crate::support::{now, provider, quick};
 
 pub(super) async fn webhooks_are_believed_as_they_are_signed_and_no_other_way(
@@ -29,7 +31,7 @@ pub(super) async fn webhooks_are_believed_as_they_are_signed_and_no_other_way(
         }
     }
     let leads_to = |(_, body): &Received, name: &String| {
-        let notice = reader.translate(body).unwrap();
+        let notice = reader.translate_one(body).unwrap();
         notice.relevant && (notice.objects.contains(name) || notice.payment.as_ref() == Some(name))
     };
     let all_told =
@@ -42,7 +44,7 @@ pub(super) async fn webhooks_are_believed_as_they_are_signed_and_no_other_way(
         entry["credentials"].as_object_mut().unwrap().retain(|_, value| !value.is_null());
         provider(&entry)
     };
-    let (other, none) = (with_secret("another secret, as long".into()), with_secret(Value::Null));
+    let (other, none) = (with_secret(description.other_secret.into()), with_secret(Value::Null));
     let url = inbox.url.as_str();
     for (headers, body) in &received {
         let delivery = InboundWebhook { url, headers, body };
@@ -52,15 +54,19 @@ pub(super) async fn webhooks_are_believed_as_they_are_signed_and_no_other_way(
         let late = reader.verify(&bench.provider, delivery, now().saturating_add(Duration::from_secs(302)));
         let expected = if description.signs_time { Err(SignatureError::Stale) } else { Ok(()) };
         assert_eq!(late, expected);
-        let notice = reader.translate(body).unwrap();
+        let notice = reader.translate_one(body).unwrap();
         assert!(!notice.event.is_empty() && !notice.kind.is_empty(), "{notice:?}");
-        assert_eq!(reader.translate(body).unwrap(), notice);
+        assert_eq!(reader.translate_one(body).unwrap(), notice);
     }
     let (headers, body) = &received[0];
     let verify = |headers: &[(String, String)], body: &[u8]| {
         reader.verify(&bench.provider, InboundWebhook { url, headers, body }, now())
     };
-    changed_bodies_are_not_believed(body, |bent| verify(headers, bent));
+    if description.signs_body {
+        changed_bodies_are_not_believed(body, |bent| verify(headers, bent));
+    } else {
+        changed_bodies_decide_nothing_else(reader, body, |bent| verify(headers, bent));
+    }
     for name in description.signature_headers {
         let without: Vec<_> = headers.iter().filter(|(known, _)| known != name).cloned().collect();
         assert_eq!(verify(&without, body), Err(SignatureError::Malformed), "{name}");
@@ -93,10 +99,47 @@ fn changed_bodies_are_not_believed(body: &[u8], verify: impl Fn(&[u8]) -> Result
     }
 }
 
+/// Where parts are not signed: a changed body is not believed, or it decides what it did before.
+fn changed_bodies_decide_nothing_else(
+    reader: &dyn Webhooks,
+    body: &[u8],
+    verify: impl Fn(&[u8]) -> Result<(), SignatureError>,
+) {
+    let decided = |body: &[u8]| {
+        let notice = reader.translate_one(body).unwrap();
+        let signed = notice.signed.map(|signed| {
+            let step = match signed.step {
+                // The reason is shown, and decides nothing.
+                SignedStep::Declined(_) => "declined".to_owned(),
+                SignedStep::HoldActionFailed(action, _) => format!("failed {action:?}"),
+                SignedStep::Refund(refund) => format!("{:?}", RefundReport { failure: None, ..refund }),
+                step => format!("{step:?}"),
+            };
+            (step, signed.amount, signed.currency)
+        });
+        (signed, notice.kind, notice.objects, notice.payment, notice.reference, notice.account)
+    };
+    let before = decided(body);
+    let mut believed = 0;
+    for place in 0..body.len() {
+        let mut bent = body.to_vec();
+        bent[place] ^= 1 << (place % 8);
+        if verify(&bent).is_ok() {
+            believed += 1;
+            assert_eq!(decided(&bent), before, "byte {place}");
+        }
+    }
+    assert!(believed > 0 && believed < body.len() / 2, "{believed} of {} bytes", body.len());
+    for cut in 0..body.len() {
+        assert!(verify(&body[..cut]).is_err(), "cut at {cut}");
+    }
+    assert!(verify(&[body, body].concat()).is_err());
+}
+
 fn unreadable_bodies_are_told_without_their_words(reader: &dyn Webhooks) {
     for body in ["", "[]", "{}", "null", "\"000123456789\"", r#"{"id":000123456789}"#, r#"["000123456789"]"#]
     {
-        let error = reader.translate(body.as_bytes()).unwrap_err();
+        let error = reader.translate_one(body.as_bytes()).unwrap_err();
         assert!(!error.to_string().contains("000123456789"), "{error}");
     }
 }

@@ -152,6 +152,29 @@ pub(super) const SQUARE: Plants = Plants {
     ],
 };
 
+pub(super) const ADYEN: Plants = Plants {
+    method: "POST",
+    path: "/v72/sessions",
+    operation: "sessions.create",
+    has_form: false,
+    webhook: ("\"AUTHORISATION\"", "AUTHORISATION"),
+    changes: &[
+        (Side::Request, |body| body["capture"] = json!("later"), "capture", "unknown"),
+        (Side::Request, |body| body["amount"]["value"] = json!("2000"), "amount.value", "2000"),
+        (Side::Request, |body| body["channel"] = json!("Fax"), "channel", "Fax"),
+        (Side::Request, |body| remove(body, "reference"), "reference", "missing"),
+        (Side::Answer, |body| body["clientSecret"] = json!("x"), "clientSecret", "unknown"),
+        (Side::Answer, |body| body["id"] = json!(5), "id", "5"),
+        (
+            Side::Webhook,
+            |event| event["notificationItems"][0]["NotificationRequestItem"]["success"] = json!("perhaps"),
+            "notificationItems[].NotificationRequestItem.success",
+            "perhaps",
+        ),
+        (Side::Webhook, |event| remove(event, "live"), "live", "missing"),
+    ],
+};
+
 pub(super) const INCREASE: Plants = Plants {
     method: "POST",
     path: "/ach_transfers",

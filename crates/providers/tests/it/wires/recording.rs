@@ -93,7 +93,7 @@ fn caller(headers: &HeaderMap) -> &'static str {
 
 /// Pages and scripts for browsers are no API.
 fn is_api(path: &str) -> bool {
-    !["/pay/", "/authenticate/", "/vouchers/"].iter().any(|page| path.starts_with(page))
+    !["/pay/", "/authenticate/", "/vouchers/", "/checkoutshopper/"].iter().any(|page| path.starts_with(page))
         && std::path::Path::new(path).extension().is_none_or(|extension| extension != "js")
 }
 
@@ -122,7 +122,8 @@ impl Recorded {
         } else {
             "application/json"
         };
-        let headers = [("authorization", self.authorization.as_str()), ("content-type", kind)];
+        let key = if self.adapter == Adapter::Adyen { "x-api-key" } else { "authorization" };
+        let headers = [(key, self.authorization.as_str()), ("content-type", kind)];
         send(method, &url, &headers, body.to_owned()).await.unwrap()
     }
 
@@ -136,6 +137,11 @@ impl Recorded {
     /// Has the provider's side do what no call of ours can.
     pub(super) async fn drive(&self, path: &str, body: Value) -> Value {
         self.world.control("POST", &format!("{}/{path}", self.adapter.as_str()), body).await
+    }
+
+    /// The calls so far.
+    pub(super) fn recorded(&self) -> Recording {
+        self.recording.clone()
     }
 
     /// Everything so far, with the webhooks once some of these kinds and of those that the adapter needs have come, and no

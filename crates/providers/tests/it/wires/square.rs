@@ -49,7 +49,7 @@ async fn charges(recorded: &Recorded) {
         let order = order(Flow::PaymentComponent);
         let made = cards.charge(&world.square, &order, &card).await.outcome;
         if let Some(payment) = made.ok().and_then(|report| report.payment) {
-            cards.read(&world.square, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+            cards.read_report(&world.square, &order, Subject::Payment(&payment)).await.outcome.unwrap();
         }
         let from = order.created_at;
         cards.find_charge(&world.square, &order, from, now()).await.outcome.unwrap();
@@ -67,22 +67,22 @@ async fn links(recorded: &Recorded) {
     (bare.description, bare.customer_email, bare.success_url) = (None, None, None);
     for order in [order(Flow::HostedCheckout), bare] {
         let link = cards.prepare(&world.square, &order).await.outcome.unwrap();
-        cards.read(&world.square, &order, Subject::Object(&link.object)).await.outcome.unwrap();
-        cards.withdraw(&world.square, &order, &link.object).await.outcome.unwrap();
+        cards.read_report(&world.square, &order, Subject::Object(&link.object)).await.outcome.unwrap();
+        cards.withdraw_report(&world.square, &order, &link.object).await.outcome.unwrap();
     }
     let order = order(Flow::HostedCheckout);
     let link = cards.prepare(&world.square, &order).await.outcome.unwrap();
     world.pay_page(link.checkout_url.as_ref().unwrap(), GOOD).await;
-    cards.read(&world.square, &order, Subject::Object(&link.object)).await.outcome.unwrap();
+    cards.read_report(&world.square, &order, Subject::Object(&link.object)).await.outcome.unwrap();
     for name in &link.also {
         cards.read_by_name(&world.square, &order, name).await.outcome.unwrap();
     }
-    cards.withdraw(&world.square, &order, &link.object).await.outcome.unwrap();
+    cards.withdraw_report(&world.square, &order, &link.object).await.outcome.unwrap();
     // Paid in parts.
     let order = crate::support::order(Flow::HostedCheckout);
     let link = cards.prepare(&world.square, &order).await.outcome.unwrap();
     recorded.drive(&format!("payment_links/{}/pay", link.object), json!({ "amount": 500 })).await;
-    cards.read(&world.square, &order, Subject::Object(&link.object)).await.outcome.unwrap();
+    cards.read_report(&world.square, &order, Subject::Object(&link.object)).await.outcome.unwrap();
 }
 
 async fn hold(recorded: &Recorded) {
@@ -97,7 +97,7 @@ async fn hold(recorded: &Recorded) {
     let order = manual_order(Flow::PaymentComponent);
     let held = cards.charge(&world.square, &order, &charge(1, OK)).await.outcome.unwrap().payment.unwrap();
     recorded.drive(&format!("payments/{held}/lapse"), json!({})).await;
-    cards.read(&world.square, &order, Subject::Payment(&held)).await.outcome.unwrap();
+    cards.read_report(&world.square, &order, Subject::Payment(&held)).await.outcome.unwrap();
 }
 
 async fn give_back_and_dispute(recorded: &Recorded) {
@@ -109,12 +109,12 @@ async fn give_back_and_dispute(recorded: &Recorded) {
     recorded.done("GET", &format!("/v2/refunds/{}", made.id), "").await;
     recorded.drive(&format!("payments/{paid}/refund"), json!({ "amount": 100, "reason": "Dashboard" })).await;
     cards.refund(&world.square, &order, &paid, &refund(2, 9_000, 0)).await.outcome.unwrap_err();
-    cards.read(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
+    cards.read_report(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
     // More refunds than a payment names are listed.
     for _ in 0..101 {
         recorded.drive(&format!("payments/{paid}/refund"), json!({ "amount": 10 })).await;
     }
-    cards.read(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
+    cards.read_report(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
     for status in ["won", "lost", "accepted"] {
         let order = crate::support::order(Flow::PaymentComponent);
         let paid =
@@ -142,7 +142,7 @@ async fn refunds_that_come_to_nothing(recorded: &Recorded) {
         asked.terms.reason = Some(reason);
         let made = cards.refund(&world.square, &order, &paid, &asked).await.outcome.unwrap();
         recorded.drive(&format!("refunds/{}/{end}", made.id), json!({})).await;
-        cards.read(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
+        cards.read_report(&world.square, &order, Subject::Payment(&paid)).await.outcome.unwrap();
     }
 }
 

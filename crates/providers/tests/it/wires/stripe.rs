@@ -3,20 +3,25 @@
 use serde_json::json;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::card::CardOrder;
+use tollgate_domain::card_fee::Place;
 use tollgate_domain::fee::FeeEntry;
 use tollgate_domain::hold::HoldActionKind::{Capture, Void};
 use tollgate_domain::refund::{Refund, RefundReason};
 use tollgate_domain::tenant::Mode;
-use tollgate_domain::{Currency, Flow, Principal};
-use tollgate_engine::ports::{Adapters as _, CheckSubject, NewWebhook, Preparing, Subject};
+use tollgate_domain::{Currency, Flow, Minor, Principal};
+use tollgate_engine::ports::{
+    Adapters as _, Charge, ChargeTerms, CheckSubject, NewWebhook, Preparing, Subject,
+};
 use tollgate_simulator::Wire;
 use tollgate_vault::Secret;
 
 use super::recording::{Recorded, Recording};
-use super::{assert_faultless, planted};
+use super::{assert_faultless, assert_preview_faultless, planted};
 use crate::offered::Offered as _;
 use crate::support::{STRIPE_SECRET, hold_action, manual_order, order, refund, send, stripe_with};
 
+/// The version of the preview of the library.
+const PREVIEW: &str = "2026-09-30.preview";
 const GOOD: &str = "4242424242424242";
 const DECLINED: &str = "4000000000000002";
 /// As many as a list of the provider holds.
@@ -33,6 +38,36 @@ async fn every_exchange_fits() {
     assert_faultless(Adapter::Stripe, record().await, &planted::STRIPE).await;
 }
 
+/// What a public preview adds, judged by the preview of the library: surcharges that are allowed, too high, and on a debit card.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn surcharges_fit_the_preview() {
+    let recorded =
+        Recorded::start(Adapter::Stripe, Wire::Stripe, "Bearer sk_test_simulator", STRIPE_SECRET).await;
+    let cards = recorded.world.stripe_cards();
+    let preview = options(&recorded, &json!({ "apiVersion": PREVIEW }));
+    let tokens = cards.in_browser().tokens(&preview).unwrap();
+    for (number, method, surcharge, is_paid) in
+        [(1, "pm_card_visa", 30, true), (2, "pm_card_visa", 900, false), (3, "pm_card_visa_debit", 30, false)]
+    {
+        let order = order(Flow::PaymentComponent);
+        let body = format!("payment_method={method}");
+        let made = recorded.done("POST", "/v1/test_helpers/confirmation_tokens", &body).await;
+        let source = Secret::new(made["id"].as_str().unwrap());
+        let object = cards.prepare(&preview, &order).await.outcome.unwrap().object;
+        let total = Minor::new(order.fee.total_debit.get() + surcharge).unwrap();
+        let terms = ChargeTerms { object, total, surcharge: Minor::new(surcharge).unwrap() };
+        let charge =
+            Charge { number, source, verification: None, buyer_email: None, terms: Some(terms.clone()) };
+        let charged = tokens.charge_token(&preview, &order, &charge).await.outcome;
+        assert_eq!(charged.is_ok(), is_paid, "{method} {surcharge}");
+        cards.read(&preview, &order, Subject::Object(&terms.object)).await.outcome.unwrap();
+    }
+    let recording = recorded.recorded();
+    let sent = ["amount_details%5Bsurcharge%5D%5Bamount%5D=30", "enforce_validation%5D=enabled"];
+    assert!(sent.iter().all(|part| recording.lines().contains(part)));
+    assert_preview_faultless("stripe_preview", &recording).await;
+}
+
 async fn record() -> Recording {
     let recorded =
         Recorded::start(Adapter::Stripe, Wire::Stripe, "Bearer sk_test_simulator", STRIPE_SECRET).await;
@@ -40,6 +75,7 @@ async fn record() -> Recording {
     every_method(&recorded).await;
     pay(&recorded).await;
     pay_elsewhere(&recorded).await;
+    look_at_cards(&recorded).await;
     hold(&recorded).await;
     give_back(&recorded).await;
     dispute(&recorded).await;
@@ -69,11 +105,11 @@ async fn prepare_and_withdraw(recorded: &Recorded) {
         let full = CardOrder { metadata: r#"{"orderId":"A & 1","seats":2}"#.to_owned(), ..order(flow) };
         for (order, provider) in [(full, &most), (bare, &world.stripe), (manual_order(flow), &most)] {
             let prepared = cards.prepare(provider, &order).await.outcome.unwrap();
-            cards.read(provider, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+            cards.read_report(provider, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
             if flow == Flow::PaymentComponent {
-                cards.in_browser().reopen(provider, &prepared.object).await.outcome.unwrap();
+                cards.in_browser().reopen(provider, &order, &prepared.object).await.outcome.unwrap();
             }
-            cards.withdraw(provider, &order, &prepared.object).await.outcome.unwrap();
+            cards.withdraw_report(provider, &order, &prepared.object).await.outcome.unwrap();
         }
     }
     cards.can_access_account(&most, None).await.outcome.unwrap();
@@ -100,7 +136,7 @@ async fn every_method(recorded: &Recorded) {
     {
         let order = order_in(flow, currency);
         let prepared = cards.prepare(&provider, &order).await.outcome.unwrap();
-        cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+        cards.withdraw_report(&provider, &order, &prepared.object).await.outcome.unwrap();
     }
 }
 
@@ -111,10 +147,11 @@ async fn pay(recorded: &Recorded) {
         let order = order(Flow::HostedCheckout);
         let page = cards.prepare(&world.stripe, &order).await.outcome.unwrap();
         world.pay_page(page.checkout_url.as_ref().unwrap(), number).await;
-        let read = cards.read(&world.stripe, &order, Subject::Object(&page.object)).await.outcome.unwrap();
+        let read =
+            cards.read_report(&world.stripe, &order, Subject::Object(&page.object)).await.outcome.unwrap();
         if let Some(payment) = read.payment.filter(|_| number == GOOD) {
-            cards.read(&world.stripe, &order, Subject::Payment(&payment)).await.outcome.unwrap();
-            cards.withdraw(&world.stripe, &order, &page.object).await.outcome.unwrap();
+            cards.read_report(&world.stripe, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+            cards.withdraw_report(&world.stripe, &order, &page.object).await.outcome.unwrap();
         }
     }
     let later = options(recorded, &json!({ "paymentMethods": ["card", "us_bank_account"] }));
@@ -130,10 +167,10 @@ async fn pay(recorded: &Recorded) {
         let order = order(Flow::PaymentComponent);
         let intent = cards.prepare(&later, &order).await.outcome.unwrap().object;
         world.confirm(&intent, method).await;
-        cards.read(&later, &order, Subject::Object(&intent)).await.outcome.unwrap();
+        cards.read_report(&later, &order, Subject::Object(&intent)).await.outcome.unwrap();
         for step in steps {
             recorded.drive(&format!("payment_intents/{intent}/{step}"), json!({})).await;
-            cards.read(&later, &order, Subject::Object(&intent)).await.outcome.unwrap();
+            cards.read_report(&later, &order, Subject::Object(&intent)).await.outcome.unwrap();
         }
     }
 }
@@ -163,12 +200,12 @@ async fn pay_elsewhere(recorded: &Recorded) {
                 }
                 None => drop(world.confirm_with(&prepared.object, method).await.expect(200)),
             }
-            let read = cards.read(&provider, &order, subject).await.outcome.unwrap();
+            let read = cards.read_report(&provider, &order, subject).await.outcome.unwrap();
             // What the customer holds is not taken back.
-            cards.withdraw(&provider, &order, &prepared.object).await.outcome.unwrap();
+            cards.withdraw_report(&provider, &order, &prepared.object).await.outcome.unwrap();
             let intent = read.payment.unwrap();
             recorded.drive(&format!("payment_intents/{intent}/{end}"), json!({})).await;
-            cards.read(&provider, &order, subject).await.outcome.unwrap();
+            cards.read_report(&provider, &order, subject).await.outcome.unwrap();
         }
     }
     let order = order(Flow::HostedCheckout);
@@ -176,7 +213,47 @@ async fn pay_elsewhere(recorded: &Recorded) {
     let shown = json!({ "amount": 1_900, "currency": "eur" });
     recorded.drive(&format!("checkout_sessions/{}/present", page.object), shown).await;
     world.pay_page(page.checkout_url.as_ref().unwrap(), GOOD).await;
-    cards.read(&world.stripe, &order, Subject::Object(&page.object)).await.outcome.unwrap();
+    cards.read_report(&world.stripe, &order, Subject::Object(&page.object)).await.outcome.unwrap();
+}
+
+/// Cards that are looked at before they are charged: paid, declined, asked for by their bank, held; and a bank account.
+async fn look_at_cards(recorded: &Recorded) {
+    let (world, cards) = (&recorded.world, recorded.world.stripe_cards());
+    let tokens = cards.in_browser().tokens(&world.stripe).unwrap();
+    let browsers = "payment_method_data[type]=card&payment_method_data[card][number]=4242424242424242\
+        &payment_method_data[card][exp_month]=12&payment_method_data[card][exp_year]=2034\
+        &payment_method_data[billing_details][address][country]=US\
+        &payment_method_data[billing_details][address][state]=GA&return_url=https://shop.example";
+    let made = recorded.done("POST", "/v1/confirmation_tokens", browsers).await;
+    let read = tokens.read_token(&world.stripe, &Secret::new(made["id"].as_str().unwrap())).await;
+    assert_eq!(read.outcome.unwrap().payer, Place::parse("US-GA"));
+    for (number, method, order) in [
+        (1, "pm_card_visa", order(Flow::PaymentComponent)),
+        (2, "pm_card_chargeDeclined", order(Flow::PaymentComponent)),
+        (3, "pm_card_authenticationRequired", order(Flow::PaymentComponent)),
+        (4, "pm_card_amex", manual_order(Flow::PaymentComponent)),
+        (5, "pm_usBankAccount_success", order(Flow::PaymentComponent)),
+    ] {
+        let body = format!("payment_method={method}");
+        let made = recorded.done("POST", "/v1/test_helpers/confirmation_tokens", &body).await;
+        let source = Secret::new(made["id"].as_str().unwrap());
+        let card = tokens.read_token(&world.stripe, &source).await.outcome.unwrap();
+        assert_eq!((card.instrument.card().is_some(), card.is_spent), (number != 5, false));
+        let object = cards.prepare(&world.stripe, &order).await.outcome.unwrap().object;
+        let total = Minor::new(order.fee.total_debit.get() + 10).unwrap();
+        let terms = Some(ChargeTerms { object, total, surcharge: Minor::new(10).unwrap() });
+        let charge = Charge { number, source: source.clone(), verification: None, buyer_email: None, terms };
+        let charged = tokens.charge_token(&world.stripe, &order, &charge).await.outcome;
+        match number {
+            // The intent takes cards alone.
+            2 | 5 => drop(charged.unwrap_err()),
+            _ => assert_eq!(charged.unwrap().amount, Some(total)),
+        }
+        let spent = tokens.read_token(&world.stripe, &source).await.outcome.unwrap();
+        assert!(spent.is_spent, "{method}");
+    }
+    let unknown = tokens.read_token(&world.stripe, &Secret::new("ctoken_unknown")).await;
+    unknown.outcome.unwrap_err();
 }
 
 /// More than a page of others was made meanwhile.
@@ -193,7 +270,7 @@ async fn withdraw_what_was_not_answered(recorded: &Recorded) {
             Flow::PaymentComponent => cards.in_browser(),
         };
         preparing.withdraw_unanswered(&world.stripe, &lost).await.outcome.unwrap();
-        let seen = cards.read(&world.stripe, &lost, Subject::Object(&made)).await.outcome.unwrap();
+        let seen = cards.read_report(&world.stripe, &lost, Subject::Object(&made)).await.outcome.unwrap();
         assert!(seen.provider_status.is_canceled(), "{seen:?}");
     }
 }
@@ -213,8 +290,11 @@ async fn hold(recorded: &Recorded) {
             Some(page) => drop(world.pay_page(page, GOOD).await),
             None => drop(world.confirm(&prepared.object, "pm_card_visa").await),
         }
-        let read =
-            cards.read(&world.stripe, &order, Subject::Object(&prepared.object)).await.outcome.unwrap();
+        let read = cards
+            .read_report(&world.stripe, &order, Subject::Object(&prepared.object))
+            .await
+            .outcome
+            .unwrap();
         let payment = read.payment.unwrap();
         match action {
             Some(action) => {
@@ -228,7 +308,7 @@ async fn hold(recorded: &Recorded) {
             }
             None => drop(recorded.drive(&format!("payment_intents/{payment}/lapse"), json!({})).await),
         }
-        cards.read(&world.stripe, &order, Subject::Payment(&payment)).await.outcome.unwrap();
+        cards.read_report(&world.stripe, &order, Subject::Payment(&payment)).await.outcome.unwrap();
     }
 }
 
@@ -249,14 +329,14 @@ async fn give_back(recorded: &Recorded) {
         .drive(&format!("payment_intents/{intent}/refund"), json!({ "amount": 100, "reason": "duplicate" }))
         .await;
     cards.refund(&world.stripe, &order, &intent, &refund(2, 9_000, 0)).await.outcome.unwrap_err();
-    cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+    cards.read_report(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
     for (number, end) in [(3, "succeed"), (4, "fail")] {
         let intent = paid(recorded, "pm_card_pendingRefund").await;
         let made =
             cards.refund(&world.stripe, &order, &intent, &refund(number, 500, 0)).await.outcome.unwrap();
-        cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+        cards.read_report(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
         recorded.drive(&format!("refunds/{}/{end}", made.id), json!({})).await;
-        cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+        cards.read_report(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
         cards.identify(&world.stripe, &made.id).await.outcome.unwrap().unwrap();
     }
     let intent = paid(recorded, "pm_card_visa").await;
@@ -268,15 +348,15 @@ async fn give_back(recorded: &Recorded) {
     // An account without money refunds later.
     recorded.drive("balances/any/drain", json!({})).await;
     cards.refund(&world.stripe, &order, &intent, &refund(20, 100, 0)).await.outcome.unwrap();
-    cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+    cards.read_report(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
     recorded.drive("balances/any/fill", json!({})).await;
-    cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+    cards.read_report(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
     // More refunds than come with a charge are listed.
     let intent = paid(recorded, "pm_card_visa").await;
     for _ in 0..=PAGE {
         recorded.drive(&format!("payment_intents/{intent}/refund"), json!({ "amount": 10 })).await;
     }
-    cards.read(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
+    cards.read_report(&world.stripe, &order, Subject::Payment(&intent)).await.outcome.unwrap();
 }
 
 async fn dispute(recorded: &Recorded) {

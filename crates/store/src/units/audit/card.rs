@@ -6,7 +6,8 @@ use crate::prelude::*;
 
 /// What all sums over a payment's postings, refunds and disputes must be. How a refund or a lost dispute divides between the
 /// layers of the fee is decided when it is posted; here their sum counts, and that no layer gave back more than it earned.
-/// What was captured by hand can be less than what was prepared, which only its own record tells.
+/// What was captured by hand can be less than what was prepared, and a fee that was decided for the card more, which only their
+/// own records tell.
 /// Payments from before there were books are left out until they are posted.
 pub(super) const PAYMENTS: &str = "WITH posted AS MATERIALIZED (
      SELECT environment_id, payment_id, sum(due_from_provider_minor) AS due, sum(disputes_held_minor) AS held,
@@ -33,7 +34,7 @@ pub(super) const PAYMENTS: &str = "WITH posted AS MATERIALIZED (
      SELECT t.environment_id, t.reference, CASE
          WHEN p.payment_id IS NULL THEN 'has no postings'
          WHEN p.payments <> 1 THEN 'is posted more than once'
-         WHEN p.principal <> p.paid_principal OR t.hold IS NULL AND (p.paid_principal <> t.principal_minor
+         WHEN p.principal <> p.paid_principal OR t.hold IS NULL AND t.charged IS NULL AND (p.paid_principal <> t.principal_minor
              OR p.paid_platform <> t.platform_fee_minor OR p.paid_organization <> t.organization_fee_minor)
              THEN 'is posted with other amounts than its own'
          WHEN p.held <> COALESCE(d.held, 0) THEN 'has another disputed amount than its postings'

@@ -64,6 +64,50 @@ pub(super) const TOOLS: &[ToolSpec] = &[
         arguments: &[required("reference", "Its serviceReference: pay_… or ach_….")],
     },
     ToolSpec {
+        name: "list_transfers",
+        title: "List payouts",
+        description: "Bank transfers that pay out, newest first: amount, status, provider, and why one failed. With `waiting`, \
+                      those that have not come to an end, and what each waits for.",
+        writes: false,
+        arguments: &[
+            optional("search", "string", "A customer, an amount or an ID, as for find_payments."),
+            optional("status", "string", "Only transfers in this status, such as failed."),
+            optional(
+                "waiting",
+                "boolean",
+                "Only those that wait for the provider or a person. Not with search or status.",
+            ),
+        ],
+    },
+    ToolSpec {
+        name: "list_disputes",
+        title: "List disputed payments",
+        description: "Payments with a dispute, newest payment first: its reason, its status, its amount and until when evidence is \
+                      taken.",
+        writes: false,
+        arguments: &[],
+    },
+    ToolSpec {
+        name: "list_exceptions",
+        title: "List discrepancies",
+        description: "Where a provider's record and ours disagree: what we expected, what the provider reports. Nothing moves money \
+                      here before a person has looked.",
+        writes: false,
+        arguments: &[optional("all", "boolean", "Also those that somebody has resolved.")],
+    },
+    ToolSpec {
+        name: "explain_configuration",
+        title: "Explain the configuration",
+        description: "The configuration in force, without its secrets, its latest changes, and what its providers lack. With \
+                      `setting`, that setting's value and what the documentation says about it.",
+        writes: false,
+        arguments: &[optional(
+            "setting",
+            "string",
+            "A path in the document, such as settings.strictFields or routing.web_card.default.",
+        )],
+    },
+    ToolSpec {
         name: "explain_routing",
         title: "Explain routing",
         description: "Which provider a payment would go to and why: every rule, every condition, every step of the fee.",

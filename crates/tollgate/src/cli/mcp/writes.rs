@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 
 use super::{Arguments, confirmation, reads};
 use crate::{
-    cli::{fields::Fields, http::segment, money::major, payments::or_new_key, session::Session},
+    cli::{
+        fields::Fields, http::segment, money::major, payments::or_new_key, refund_question::RefundQuestion,
+        session::Session,
+    },
     failure::Failure,
 };
 
@@ -44,14 +47,10 @@ async fn refund(
 ) -> Result<Value, Failure> {
     let reference = arguments.id("reference")?;
     let payment = reads::show_payment(session, &reference).await?;
-    let currency = payment.text("currency");
     let amount = arguments.optional_amount("amountMinor")?;
-    let shown = amount.as_deref().map_or_else(|| "all that is left".to_owned(), |it| major(it, currency));
-    let question = format!(
-        "Refund {shown} of {reference} ({} to the customer)? It cannot be taken back.",
-        total(&payment)
-    );
-    confirmation::ask(person, question).await?;
+    let question =
+        RefundQuestion { payment: &payment, reference: &reference, amount: amount.as_deref(), fee: None };
+    confirmation::ask(person, question.text()?).await?;
     let key = or_new_key(arguments.optional("idempotencyKey"))?;
     let body =
         json!({ "idempotencyKey": key, "amountMinor": amount, "reason": arguments.optional("reason") });

@@ -31,6 +31,7 @@ pub(super) fn access(provider: &str, wire: &str, entry: &Value) -> Result<(Strin
     let Some(reach) = reach(wire) else {
         let instead = match wire {
             "square" => "confirm with \"sourceId\":\"cnon:card-nonce-ok\", and refund in its dashboard",
+            "adyen" => "pay with 4111 1111 1111 1111, 03/30 and 737, and refund in its Customer Area",
             "modern_treasury" => {
                 "there the account number decides: 123456789 settles, 100XX is returned with RXX, 1111111110 fails"
             }

@@ -238,7 +238,9 @@ fn credentials_that_the_provider_refuses(on: On, rail: BankRail) {
         world.simulator.control("POST", "faults", &fault);
         let body = desk.body(&format!("refused for {code}"), 10_000);
         assert_eq!(desk.transfer(&body).failure(503), "provider_not_configured", "{code}");
-        world.simulator.sole(&desk.made(&body));
+        let reference = desk.made(&body);
+        desk.wait_status(&reference, "processing");
+        world.simulator.sole(&reference);
     }
     desk.assert_books(Desk::FUNDS);
 }
@@ -249,7 +251,8 @@ fn a_transfer_that_was_shown_waits_for_credentials(on: On, rail: BankRail) {
     let store = BankStore::new(on);
     let simulator = BankSimulator::start_as(rail);
     let trap = Trap::before(simulator.address());
-    let server = store.serve().run();
+    // The call takes as long as what happens in the midst of it.
+    let server = store.serve().with("TOLLGATE_PROVIDER_TIMEOUT_MS", "10000").run();
     let desk = Desk::open_at(&server, &simulator, trap.address);
     let (_, wrong) = wrong_configurations(&desk, trap.address).remove(0);
     desk.configure(&wrong);

@@ -310,6 +310,7 @@ fn instant_transfers_arrive_or_are_rejected_at_once(on: On, rail: BankRail) {
         body
     };
     let reference = desk.made(&instant("instant and taken"));
+    desk.wait_status(&reference, "processing");
     let row = world.simulator.row(&reference);
     if rail == BankRail::Increase {
         assert_eq!(row["creditor_name"], "Ada Example");
@@ -321,6 +322,7 @@ fn instant_transfers_arrive_or_are_rejected_at_once(on: On, rail: BankRail) {
     assert_eq!(desk.postings(&reference), ["reserve", "settle"]);
 
     let reference = desk.made(&instant("instant and rejected"));
+    desk.wait_status(&reference, "processing");
     let id = world.simulator.sole(&reference).id;
     match rail {
         BankRail::Increase => {
@@ -361,6 +363,7 @@ fn by_fednow(world: &BankWorld, mut body: Value) {
     document["providers"]["ach_provider_a"]["funding"]["companyName"] = json!("Acme");
     desk.configure(&document);
     let reference = desk.made(&body);
+    desk.wait_status(&reference, "processing");
     let row = world.simulator.row(&reference);
     assert_eq!((&row["debtor_name"], &row["creditor_name"]), (&json!("Acme"), &json!("Ada Example")));
     assert_eq!(desk.transaction(&reference)["transfer"]["rail"], "fednow");
@@ -372,6 +375,7 @@ fn by_fednow(world: &BankWorld, mut body: Value) {
     body["routingNumber"] = json!(SLOW_BANK);
     body["metadata"] = json!({"speed": "same_day"});
     let reference = desk.made(&body);
+    desk.wait_status(&reference, "processing");
     assert_eq!(world.simulator.row(&reference)["settlement_schedule"], "same_day");
 }
 
@@ -387,6 +391,7 @@ fn callers_and_operators_read_the_whole_story(on: On, rail: BankRail) {
     let mut body = desk.body("read by everybody", 10_000);
     body["remittanceData"] = json!({"invoice": "F-1"});
     let reference = desk.made(&body);
+    desk.wait_status(&reference, "processing");
     let read = desk.transaction(&reference);
     let transfer = &read["transfer"];
     assert_eq!(

@@ -266,7 +266,7 @@ fn a_token_that_has_ended_still_repeats(on: On) {
         document["settings"] = settings;
         desk.configure(&document);
     };
-    with_settings(json!({"customerTokenLifetimeSeconds": 4}));
+    with_settings(json!({"customerTokenLifetimeSeconds": 8}));
     let mut body = desk.body("with a token that ends", 10_000);
     body["customerToken"] = json!(desk.new_token("customer-1"));
     let reference = desk.made(&body);
@@ -275,6 +275,8 @@ fn a_token_that_has_ended_still_repeats(on: On) {
     let mut unused = body.clone();
     unused["idempotencyKey"] = json!("never used before");
     crate::support::wait_until("the token has ended", crate::support::BANK_WAIT_TIMEOUT, || {
+        // Often enough, and not so often that the server has to do little else.
+        std::thread::sleep(std::time::Duration::from_millis(100));
         desk.transfer(&{
             let mut poor = unused.clone();
             poor["amountMinor"] = json!("1000000000000000000");

@@ -13,7 +13,7 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{RESOLVED_WITHIN, impatient};
-use crate::support::{BankWorld, Client, Desk, On, on_each_store, wait_until};
+use crate::support::{BankWorld, Client, Desk, On, StopOnDrop, on_each_store, wait_until};
 
 pub(super) const PLACES: [&str; 10] = [
     "payment.before_prepare",
@@ -144,8 +144,8 @@ fn cards_survive_dying_at_every_place(on: On) {
             for _ in 0..6 {
                 scope.spawn(|| buy(&desk, &told, &turns, &over));
             }
+            let _stop = StopOnDrop(&over);
             let ended = world.server.wait_end(Duration::from_secs(120));
-            over.store(true, Ordering::Relaxed);
             assert!(!ended.success(), "{failpoint}");
         });
         world.serve_again(impatient);

@@ -15,7 +15,7 @@ use rand::{RngExt, rngs::StdRng};
 use serde_json::{Value, json};
 
 use crate::support::{
-    BankRail, BankWorld, Client, Desk, Knowledge, REFUSED_BANK, TRANSFERS, Told, randomness,
+    BankRail, BankWorld, Client, Desk, Knowledge, REFUSED_BANK, StopOnDrop, TRANSFERS, Told, randomness,
 };
 
 const CALLERS: u64 = 16;
@@ -90,18 +90,9 @@ pub(super) fn round(world: &mut BankWorld, load: &Load, end: impl FnOnce(&mut Ba
         }
         let (random, over_at) = (randomness(load.seed, 1_000 * (round + 1) + 999), &over);
         scope.spawn(move || move_transfers(simulator, rail, random, over_at));
-        let _over = Over(&over);
+        let _stop = StopOnDrop(&over);
         end(world);
     });
-}
-
-/// Told to all when this is dropped, also by a test that fails.
-struct Over<'a>(&'a AtomicBool);
-
-impl Drop for Over<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 /// Asks for transfers until the round is over.

@@ -61,8 +61,10 @@ fn the_documents_examples_are_answers_of_a_sandbox() {
     switched(&mut recorder);
     operators(&mut recorder, paid);
     let mut unready = Recorder::start();
+    card_fees(&mut unready);
     configurations(&mut unready);
     recorder.failures.extend(unready.failures);
+    recorder.operations.extend(unready.operations);
     let address = recorder.scene.server.address().to_string();
     let made = Normalizer::new(&address).whole(in_order(recorder));
     if env::var_os(UPDATE).is_some() {
@@ -230,6 +232,40 @@ fn switched(recorder: &mut Recorder) {
     assert_eq!(declined["transaction"]["status"], "failed", "{declined:#}");
     recorder.record("component_switch", &Call { reference, ..Call::default() });
     recorder.record("component_switch", &Call { reference, ..Call::default() });
+}
+
+/// A fee that is decided for the payer's card. The configuration is not put back.
+fn card_fees(recorder: &mut Recorder) {
+    let server = &recorder.scene.server;
+    let (mut admin, path) = (server.sandbox_client("adminToken"), server.sandbox_path("/config"));
+    let mut document = admin.get(&path).data(200);
+    for fee in
+        document["fees"].as_array_mut().unwrap().iter_mut().filter(|fee| fee["paymentMethod"] == "web_card")
+    {
+        fee["platform"]["feeKind"] = json!("surcharge");
+        fee["organization"]["feeKind"] = json!("surcharge");
+    }
+    let cost = json!({"percentBps": 290, "fixedMinor": "30"});
+    document["settings"]["feeProgram"] = json!({
+        "merchant": {"country": "US", "state": "GA", "mcc": "5999"}, "acceptedBrands": ["visa", "mastercard"],
+        "cost": {"card_provider_a": cost}, "noticeGivenOn": "2026-06-01", "entryNoticeAttested": true,
+    });
+    admin.put(&path, &document).data(200);
+    let payer = json!({"payer": {"country": "US", "state": "GA"}});
+    let prepared = recorder.send("component_prepare", &Call { changes: payer, ..Call::default() }).data(201);
+    let reference = &text(&prepared, "serviceReference");
+    let mut browser = recorder.scene.server.client(&text(&prepared["component"], "publishableKey"));
+    let made = browser.send(
+        "POST",
+        "/simulator/stripe/v1/confirmation_tokens",
+        &[FORM],
+        b"payment_method=pm_card_visa",
+    );
+    let token = made.json()["id"].clone();
+    let changes = json!({ "confirmationToken": token });
+    recorder.record("component_card", &Call { reference, changes, ..Call::default() });
+    let changes = json!({"confirmationToken": token, "acceptedTotalDebitMinor": prepared["totalDebitMinor"]});
+    recorder.fail("fee_changed", "component_confirm", &Call { reference, changes, ..Call::default() });
 }
 
 /// What callers are told of an environment that is not set up for them, or whose provider does not do its part.

@@ -61,6 +61,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("payment_prepare", AnyKey, 201, ""),
     ("payment_read", SecretKey, 200, ""),
     ("component_prepare", AnyKey, 201, ""),
+    // Its fee has no kind.
+    ("component_card", SecretKey, 409, "payment_not_confirmable"),
     // The example's intent is another payment's.
     ("component_confirm", SecretKey, 400, "invalid_body"),
     // Nothing was declined.
@@ -82,6 +84,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("refund_list", SecretKey, 404, "not_found"),
     ("refund_read", SecretKey, 404, "not_found"),
     ("webhook", Signed, 401, "unauthenticated"),
+    ("policy_report", Open, 200, ""),
     ("checkout_paid", Open, 200, ""),
     ("checkout_canceled", Open, 200, ""),
     ("organization_create", Admin, 201, ""),
@@ -90,6 +93,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("application_list", Viewer, 200, ""),
     ("statement_read", Viewer, 200, ""),
     ("statement_export", Viewer, 200, ""),
+    ("fee_report_read", Viewer, 200, ""),
+    ("fee_report_export", Viewer, 200, ""),
     // The scene's application has a `live` environment by then.
     ("environment_create", Operator, 409, "name_taken"),
     ("environment_list", Viewer, 200, ""),
@@ -105,6 +110,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("config_version_read", Viewer, 200, ""),
     ("quote_explain", Viewer, 200, ""),
     ("provider_list", Viewer, 200, ""),
+    ("payment_page_list", Viewer, 200, ""),
     ("provider_test", Operator, 200, ""),
     ("provider_circuit_force", Operator, 200, ""),
     ("provider_domain_register", Operator, 200, ""),
@@ -123,6 +129,7 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("admin_transfer_cancel", Operator, 409, "not_cancelable"),
     ("admin_refund_create", Support, 409, "not_refundable"),
     ("admin_payment_account", Operator, 200, ""),
+    ("payment_note", Support, 201, ""),
     // The scene's payment is no transfer.
     ("corrected_account_reveal", Operator, 404, "not_found"),
     ("waiting_transfer_list", Viewer, 200, ""),
@@ -174,6 +181,8 @@ const TABLE: &[(&str, Class, u16, &str)] = &[
     ("docs_script", Open, 200, ""),
     ("error_reference", Open, 200, ""),
     ("browser_script", Open, 200, ""),
+    // No version is of that name.
+    ("browser_script_version", Open, 404, "not_found"),
 ];
 
 /// What somebody presents.
@@ -285,6 +294,7 @@ fn filled(path: &str, scene: &Scene) -> String {
         ("{currency}", "USD"),
         ("{version}", "1"),
         ("{entry}", "1"),
+        ("{script}", "tollgate-0000000000000000.js"),
         ("{refund}", "re_00000000000000000000000000"),
     ]
     .into_iter()
@@ -360,9 +370,16 @@ const PAGES: &[(&str, &str, Class)] = &[
     ("get", "/console/{environment}/payments/{reference}/refund", Support),
     ("post", "/console/{environment}/payments/{reference}/refund", Support),
     ("post", "/console/{environment}/payments/{reference}/corrected-account", Operator),
+    ("post", "/console/{environment}/payments/{reference}/notes", Support),
+    ("get", "/console/{environment}/customer", Viewer),
     ("get", "/console/{environment}/erase", Operator),
     ("post", "/console/{environment}/erase", Operator),
     ("get", "/console/{environment}/routing", Viewer),
+    ("get", "/console/{environment}/fees", Viewer),
+    ("get", "/console/{environment}/fee-report", Viewer),
+    ("get", "/console/{environment}/fee-report.csv", Viewer),
+    ("get", "/console/{environment}/fees/program", Operator),
+    ("post", "/console/{environment}/fees/program", Operator),
     ("get", "/console/{environment}/fees/edit", Operator),
     ("post", "/console/{environment}/fees/edit", Operator),
     ("get", "/console/{environment}/rules/edit", Operator),

@@ -77,7 +77,11 @@ impl<'a> Normalizer<'a> {
         for part in text.split_inclusive(|it: char| !it.is_ascii_alphanumeric()) {
             let word = part.trim_end_matches(|it: char| !it.is_ascii_alphanumeric());
             let has = |kind: fn(&u8) -> bool| word.as_bytes().iter().any(kind);
-            if word.len() > WORD_MAX && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic) {
+            // A random id without a digit is one of many, and would change the file with every recording.
+            let is_mixed = |kind: fn(&u8) -> bool| has(kind) && has(u8::is_ascii_alphabetic);
+            let is_random = is_mixed(u8::is_ascii_digit)
+                || word.len() >= 20 && is_mixed(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase);
+            if word.len() > WORD_MAX && is_random {
                 normal.push_str(&self.word(word));
                 normal.push_str(&part[word.len()..]);
             } else {

@@ -3,7 +3,7 @@
 use std::{
     sync::atomic::{AtomicBool, Ordering},
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rand::{RngExt, rngs::StdRng};
@@ -11,6 +11,8 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, Flow, Prepared, Server, Shop, Simulator, Wire};
 
+/// A killed server is started again by then, however busy the machine.
+const SERVED_WITHIN: Duration = Duration::from_mins(3);
 const JSON: (&str, &str) = ("content-type", "application/json");
 
 /// What a run has done, so that it can be seen that it did something.
@@ -83,7 +85,8 @@ const MISHAPS: [&str; 13] = [
 /// Server errors that Stripe repeats for as long as it remembers the key.
 const KEPT_ERRORS: [&str; 2] = ["error_kept", "error_kept_after"];
 
-const OPERATIONS: [(Wire, &str); 9] = [
+/// Of the third provider webhooks are all there is: they are late, doubled and reordered, and not lost.
+const OPERATIONS: [(Wire, &str); 14] = [
     (Wire::Stripe, "payment_intents.create"),
     (Wire::Stripe, "payment_intents.capture"),
     (Wire::Stripe, "payment_intents.cancel"),
@@ -93,6 +96,11 @@ const OPERATIONS: [(Wire, &str); 9] = [
     (Wire::Square, "payments.cancel"),
     (Wire::Square, "payments.update"),
     (Wire::Square, "refunds.create"),
+    (Wire::Adyen, "sessions.create"),
+    (Wire::Adyen, "sessions.result"),
+    (Wire::Adyen, "captures.create"),
+    (Wire::Adyen, "cancels.create"),
+    (Wire::Adyen, "refunds.create"),
 ];
 
 impl Lane {
@@ -113,10 +121,14 @@ impl Lane {
         }
     }
 
-    /// Takes so many steps, and goes on while servers are still killed.
+    /// Takes so many steps, and goes on while servers are still killed and until something was refunded, ten times as long
+    /// at most: mishaps can leave little of a short run.
     pub(super) fn work(&mut self, steps: u64, is_over: &AtomicBool) {
         let mut taken = 0;
-        while taken < steps || !is_over.load(Ordering::Relaxed) {
+        while taken < steps
+            || !is_over.load(Ordering::Relaxed)
+            || (self.tally.refunds == 0 && taken < 10 * steps)
+        {
             self.step();
             taken += 1;
         }
@@ -148,8 +160,14 @@ impl Lane {
             return Some(answer);
         }
         self.tally.lost += 1;
+        // Steps are not spent on a server that is still away.
+        let deadline = Instant::now() + SERVED_WITHIN;
         self.client = self.shop.client();
-        thread::sleep(Duration::from_millis(20));
+        while self.client.try_send("GET", "/healthz", &[], b"").is_err() {
+            assert!(Instant::now() < deadline, "the server did not come back within {SERVED_WITHIN:?}");
+            thread::sleep(Duration::from_millis(20));
+            self.client = self.shop.client();
+        }
         None
     }
 
@@ -171,7 +189,7 @@ impl Lane {
     }
 
     fn prepare(&mut self) {
-        let wire = Wire::BOTH[self.random.random_range(0..2)];
+        let wire = [Wire::Stripe, Wire::Square, Wire::Adyen][self.random.random_range(0..3)];
         let flow = Flow::BOTH[self.random.random_range(0..2)];
         let mut body = Shop::order(wire);
         body["amountMinor"] = json!(self.random.random_range(100..30_000).to_string());
@@ -204,6 +222,15 @@ impl Lane {
             (Flow::Component, Wire::Square) => {
                 let token = self.simulator.card_token("4242424242424242");
                 self.confirm(&prepared.reference, &json!({ "sourceId": token }));
+            }
+            (Flow::Component, Wire::Adyen) => {
+                let number =
+                    if self.random.random_ratio(1, 6) { "4000000000000002" } else { "4111111111111111" };
+                // Who comes a second time finds the session closed.
+                let Some(paid) = self.simulator.try_pay_session(prepared.component(), number) else { return };
+                if self.random.random_ratio(1, 2) {
+                    self.confirm(&prepared.reference, &json!({ "sessionResult": paid["sessionResult"] }));
+                }
             }
         }
     }
@@ -295,7 +322,8 @@ impl Lane {
         let items = answer.data(200)["items"].as_array().cloned().unwrap_or_default();
         let Some(place) = self.some(items.len()) else { return };
         if let Some(id) = items[place]["providerReference"].as_str() {
-            let made = self.drive(&format!("{}/refunds/{id}/fail", wire.name()), &json!({}));
+            let kind = if wire == Wire::Adyen { "modifications" } else { "refunds" };
+            let made = self.drive(&format!("{}/{kind}/{id}/fail", wire.name()), &json!({}));
             self.tally.late_failures += usize::from(made.is_some());
         }
     }
@@ -333,7 +361,15 @@ impl Lane {
         let kind = MISHAPS[self.random.random_range(0..MISHAPS.len())];
         let (wire, operation) = OPERATIONS[self.random.random_range(0..OPERATIONS.len())];
         let mut count = self.random.random_range(1..4);
-        let mut kind = kind;
+        let mut kind = if wire == Wire::Adyen && kind == "webhook_never" { "webhook_late" } else { kind };
+        if wire == Wire::Adyen
+            && operation.ends_with("s.create")
+            && operation != "sessions.create"
+            && self.random.random_ratio(1, 6)
+        {
+            // The key's answer for good, although it was done.
+            (kind, count) = ("error_kept_after", 1);
+        }
         if wire == Wire::Stripe && self.random.random_ratio(1, 6) {
             // Each spends a key for good: one at a time leaves the adapter another.
             self.simulator.clear_faults();
@@ -367,5 +403,6 @@ fn provider_path(transaction: &Value, wire: Wire, action: &str) -> Option<String
     match wire {
         Wire::Stripe => id.starts_with("pi_").then(|| format!("stripe/payment_intents/{id}/{action}")),
         Wire::Square => Some(format!("square/payments/{id}/{action}")),
+        Wire::Adyen => Some(format!("adyen/payments/{id}/{action}")),
     }
 }

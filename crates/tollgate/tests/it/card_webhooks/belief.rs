@@ -23,6 +23,7 @@ fn what_a_webhook_says_of_amounts_is_read_at_the_provider(kind: StoreKind) {
         let genuine = letter(&world, &letters, kind, reference);
         let (amount, currency) = match wire {
             Wire::Stripe => ("/amount", "/currency"),
+            Wire::Adyen => panic!("not played here"),
             Wire::Square => ("/amount_money/amount", "/amount_money/currency"),
         };
         // An event can show the buyer's currency, or a part of the payment.

@@ -171,6 +171,7 @@ impl Forger<'_> {
 fn sign(wire: Wire, secret: &str, url: &str, at: i64, body: &[u8]) -> String {
     match wire {
         Wire::Stripe => stripe_signature(secret, at, body),
+        Wire::Adyen => panic!("not played here"),
         Wire::Square => square_signature(secret, url, body),
     }
 }
@@ -179,6 +180,7 @@ fn sign(wire: Wire, secret: &str, url: &str, at: i64, body: &[u8]) -> String {
 fn spoiled(wire: Wire, signature: &str, random: &mut StdRng) -> String {
     let digits: &[u8] = match wire {
         Wire::Stripe => b"0123456789abcdef",
+        Wire::Adyen => panic!("not played here"),
         Wire::Square => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
     };
     let mut bytes = signature.as_bytes().to_vec();

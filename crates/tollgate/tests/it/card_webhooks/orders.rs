@@ -42,6 +42,7 @@ fn provider_reference(world: &World, prepared: &Prepared, wire: Wire) -> String 
     let state = world.simulator.state();
     let (rows, names): (_, &[&str]) = match wire {
         Wire::Stripe => (&state["stripe"]["payment_intents"], &["/metadata/tollgate_reference"]),
+        Wire::Adyen => panic!("not played here"),
         Wire::Square => (&state["square"]["payments"], &["/reference_id", "/order_reference_id"]),
     };
     let paid = |row: &&serde_json::Value| {

@@ -20,6 +20,7 @@ fn held(world: &World, flow: Flow, wire: Wire) -> Prepared {
         (Flow::Component, Wire::Square) => {
             world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
         }
+        (Flow::Component, Wire::Adyen) => drop(world.simulator.pay_session(prepared.component())),
     }
     world.shop.wait_status(&prepared.reference, "authorized");
     prepared

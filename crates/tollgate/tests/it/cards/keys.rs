@@ -26,7 +26,8 @@ fn prepare(shop: &Shop, flow: Flow, key: &str, order: &Value) -> Answer {
 fn a_key_prepares_one_payment(kind: StoreKind) {
     let world = World::start_without_looks(kind);
     for (flow, wire) in Flow::BOTH.into_iter().flat_map(|flow| Wire::BOTH.map(|wire| (flow, wire))) {
-        let (order, key) = (Shop::order(wire), format!("prepare-{flow:?}-{wire:?}"));
+        let (mut order, key) = (Shop::order(wire), format!("prepare-{flow:?}-{wire:?}"));
+        order["payer"] = json!({"country": "US", "state": "GA"});
         let first = prepare(&world.shop, flow, &key, &order).data(201);
         let again = prepare(&world.shop, flow, &key, &order);
         assert_eq!(again.headers["idempotent-replayed"], "true");
@@ -34,9 +35,11 @@ fn a_key_prepares_one_payment(kind: StoreKind) {
         let mut other = order.clone();
         other["amountMinor"] = json!("10001");
         other["customer"] = json!({"name": "Grace"});
+        other["payer"]["state"] = json!("CO");
+        other["recurring"] = json!(true);
         let conflict = prepare(&world.shop, flow, &key, &other);
         assert_eq!(conflict.failure(409), "idempotency_conflict");
-        assert_eq!(conflict.detailed_fields(), ["amountMinor", "customer.name"]);
+        assert_eq!(conflict.detailed_fields(), ["amountMinor", "customer.name", "payer", "recurring"]);
         assert_eq!(world.simulator.truth(first["serviceReference"].as_str().unwrap()).charged, 0);
     }
     assert_eq!(world.shop.listed("payments").len(), 4);

@@ -47,7 +47,7 @@ fn transactions_are_listed_newest_first_filtered_and_in_slices(kind: StoreKind) 
         let (status, body) = match (wire, number % 3) {
             (Wire::Square, 0) => ("failed", json!({"sourceId": "cnon:card-nonce-declined"})),
             (Wire::Square, _) => ("succeeded", json!({"sourceId": "cnon:card-nonce-ok"})),
-            (Wire::Stripe, _) => ("pending", prepared.confirm_body()),
+            (Wire::Stripe | Wire::Adyen, _) => ("pending", prepared.confirm_body()),
         };
         let data = shop.confirm(&prepared.reference, &body).data(200);
         assert_eq!(data["transaction"]["status"], status);
@@ -113,10 +113,10 @@ fn operators_list_payments_by_what_became_of_them(kind: StoreKind) {
     world.simulator.fault(Wire::Stripe, "checkout.sessions.create", "refuse", 1, 0);
     assert_eq!(shop.try_prepare(Flow::Hosted, Wire::Stripe).status, 422);
     let refused = shop.listed("payments")[0]["serviceReference"].as_str().unwrap().to_owned();
-    world.simulator.fault(Wire::Square, "payment_links.create", "rate_limited", 3, 9_000);
+    world.simulator.fault(Wire::Square, "payment_links.create", "rate_limited", 3, 20_000);
     let turned_away = shop.try_prepare(Flow::Hosted, Wire::Square);
     assert_eq!(turned_away.failure(503), "provider_unavailable");
-    assert_eq!(turned_away.headers["retry-after"], "9", "as long as the provider asked for");
+    assert_eq!(turned_away.headers["retry-after"], "20", "as long as the provider asked for");
     let withdrawn = shop.listed("payments")[0]["serviceReference"].as_str().unwrap().to_owned();
     for (query, expected) in [
         ("payments", vec![&withdrawn, &refused, &prepared, &paid]),

@@ -19,6 +19,7 @@ fn place(world: &World, prepared: &Prepared, wire: Wire) -> String {
     let id = transaction["providerReference"].as_str().unwrap();
     match wire {
         Wire::Stripe => format!("stripe/payment_intents/{id}"),
+        Wire::Adyen => panic!("not played here"),
         Wire::Square => format!("square/payments/{id}"),
     }
 }
@@ -152,6 +153,7 @@ fn a_dispute_is_recorded_and_moves_nothing(kind: StoreKind) {
     {
         let (objects, word): (_, fn(&str) -> String) = match wire {
             Wire::Stripe => ("stripe/disputes", str::to_owned),
+            Wire::Adyen => panic!("not played here"),
             Wire::Square => ("square/disputes", str::to_ascii_uppercase),
         };
         let prepared = world.paid(Flow::Hosted, wire);

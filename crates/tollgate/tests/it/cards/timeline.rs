@@ -70,10 +70,13 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
     for (number, kind) in ["request", "routing", "fee"].into_iter().enumerate() {
         assert_eq!((&lines[number]["kind"], &lines[number]["requestId"]), (&json!(kind), &json!(preparing)));
     }
+    // Without an address of the shop's, customers who were at their bank come back to our page.
+    let back = lines[0]["detail"]["successUrl"].as_str().unwrap();
+    assert!(back.contains("/checkout/paid?environment=env_"), "{back}");
     let expected = json!({
         "flow": "payment_component", "amountMinor": "10000", "currency": "USD", "description": "Tea",
         "customer": {"name": "Jo", "email": "jo@shop.example"}, "metadata": {"wire": "square", "order": 7},
-        "successUrl": null, "cancelUrl": null,
+        "successUrl": back, "cancelUrl": null,
     });
     assert_eq!(lines[0]["detail"], expected);
     let condition =
@@ -83,6 +86,7 @@ fn a_story_is_told_from_the_request_to_the_refund(kind: StoreKind) {
         "rules": [
             {"id": "rule_off", "outcome": "disabled", "conditions": []},
             {"id": "rule_square", "outcome": "matched", "conditions": [condition]},
+            {"id": "rule_adyen", "outcome": "not_tried", "conditions": []},
         ],
     });
     assert_eq!(lines[1]["detail"], expected);

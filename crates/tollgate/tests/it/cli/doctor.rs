@@ -20,7 +20,7 @@ fn a_sandbox_is_examined() {
         "schema version",
         "fsync takes",
         "clock",
-        "all 4 providers are ready",
+        "all 5 providers are ready",
         "no transfers are due",
         "TOLLGATE_PUBLIC_URL",
         "This machine",

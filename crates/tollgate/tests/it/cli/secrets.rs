@@ -14,7 +14,7 @@ fn nothing_printed_holds_a_secret() {
     let mut secrets: Vec<String> =
         ["adminToken", "secretKey"].iter().map(|name| text(&notes[*name])).collect();
     secrets.extend(
-        ["stripe", "square", "increase", "modern_treasury"]
+        ["stripe", "square", "adyen", "increase", "modern_treasury"]
             .iter()
             .map(|wire| text(&notes["simulators"][*wire]["apiKey"])),
     );

@@ -25,6 +25,35 @@ fn the_help_has_every_command_in_its_group() {
 }
 
 #[test]
+fn help_fits_a_terminal_of_80_columns() {
+    let folder = tempfile::tempdir().unwrap();
+    let terminal = Terminal::nowhere(folder.path().to_owned()).with("COLUMNS", "80");
+    let mut asked = vec![Vec::new()];
+    let mut pages = 0;
+    while let Some(command) = asked.pop() {
+        let mut arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+        arguments.push("--help");
+        let help = terminal.shows(&arguments);
+        let wide: Vec<_> = help.lines().filter(|line| line.chars().count() > 80).collect();
+        // A path, a URL or a long word is not broken, nor is the line of what a command takes.
+        let may_be_wide = |line: &&str| line.starts_with("Usage:") || line.split_whitespace().count() <= 2;
+        assert!(wide.iter().all(may_be_wide), "{arguments:?}: {wide:#?}");
+        pages += 1;
+        let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+        let commands = commands.take_while(|line| !line.is_empty());
+        let names = commands.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+        for name in names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help") {
+            asked.push(command.iter().cloned().chain([name.to_owned()]).collect());
+        }
+        if command.is_empty() {
+            let own = ["payments", "keys", "events", "wallet", "settlement", "trigger", "providers", "apply"];
+            asked.extend(own.map(|name| vec![name.to_owned()]));
+        }
+    }
+    assert!(pages > 30, "{pages}");
+}
+
+#[test]
 fn wrong_usage_is_told_apart_from_failure() {
     let folder = tempfile::tempdir().unwrap();
     let terminal = Terminal::nowhere(folder.path().to_owned());
@@ -153,6 +182,8 @@ fn completions_are_for_each_shell_and_name_the_commands() {
         let script = terminal.shows(&["completions", shell]);
         assert!(script.contains("rollback") && script.contains("tollgate"), "{shell}");
     }
+    let manual = terminal.shows(&["man"]);
+    assert!(manual.starts_with(".ie") && manual.contains("tollgate\\-rekey(1)"), "{manual}");
     let script = folder.path().join("completions.bash");
     std::fs::write(&script, terminal.shows(&["completions", "bash"])).unwrap();
     assert!(Command::new("bash").arg("-n").arg(&script).status().unwrap().success());

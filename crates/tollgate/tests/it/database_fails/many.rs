@@ -15,7 +15,7 @@ use std::{
 use rand::RngExt as _;
 use serde_json::{Value, json};
 
-use super::{Bank, CHARGE, Till};
+use super::{Bank, CHARGE, DEADLINE, Till};
 use crate::support::{
     Answer, Desk, Flow, On, Outage, REFUSED_BANK, Switch, Trap, Wire, on_each_store, randomness, seed,
     wait_until,
@@ -46,7 +46,7 @@ fn untruth(answer: &Answer, taken: bool) -> Option<String> {
 
 fn transfers(on: On) {
     let seed = seed();
-    let bank = Bank::open(on, "3200");
+    let bank = Bank::open(on, "30200");
     for number in 0..times() {
         let mut random = randomness(seed, number);
         let outage = Outage::BOTH[random.random_range(0..2)];
@@ -80,7 +80,7 @@ fn transfers(on: On) {
 
 fn charges(on: On) {
     let seed = seed();
-    let till = Till::open(on, "3200");
+    let till = Till::open(on, DEADLINE, "30200");
     for number in 0..times() {
         let mut random = randomness(seed, number);
         let outage = Outage::BOTH[random.random_range(0..2)];

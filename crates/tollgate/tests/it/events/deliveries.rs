@@ -1,10 +1,13 @@
 //! Receivers that fail, are slow, are gone or send us elsewhere.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use serde_json::{Value, json};
 
-use super::{delivery, happen, subscribe, telling, wait_state, world};
+use super::{delivery, happen, serve_hastily, subscribe, telling, wait_state, world};
 use crate::support::{
     Gate, Receiver, Reply, Start, Store, StoreKind, WAIT_TIMEOUT, World, on_both_stores, wait_until,
 };
@@ -111,8 +114,8 @@ fn a_wish_for_patience_is_respected(kind: StoreKind) {
 }
 
 fn a_receiver_that_does_not_answer_is_given_up_on_in_time(kind: StoreKind) {
-    let world = world(kind);
-    let receiver = Receiver::answering(|_| Reply::status(200).after(Duration::from_secs(3)));
+    let world = World::start_with(kind, serve_hastily);
+    let receiver = Receiver::answering(|_| Reply::status(200).after(Duration::from_secs(60)));
     subscribe(&world, &receiver);
     let reference = happen(&world);
     wait_until("it is recorded", WAIT_TIMEOUT, || !delivery(&world, &reference)["lastTry"].is_null());
@@ -125,22 +128,23 @@ fn a_receiver_that_does_not_answer_is_given_up_on_in_time(kind: StoreKind) {
 }
 
 fn impatient(store: &Store) -> Start {
-    telling(store.serve_without_looks()).with("TOLLGATE_EVENTS_SPAN_MS", "1500")
+    telling(store.serve_without_looks()).with("TOLLGATE_EVENTS_SPAN_MS", "3000")
 }
 
 fn what_nobody_takes_is_parked_for_the_operator(kind: StoreKind) {
     let world = World::start_with(kind, impatient);
     let receiver = Receiver::answering(|_| Reply::status(503));
     subscribe(&world, &receiver);
+    let began = Instant::now();
     let reference = happen(&world);
     let parked = wait_state(&world, &reference, "parked");
+    let took = began.elapsed();
     let tries = parked["tries"].as_u64().unwrap();
-    assert!((2..=5).contains(&tries), "{parked:#}");
+    assert!((2..=6).contains(&tries), "{parked:#}");
     assert_eq!((&parked["nextTryAt"], &parked["lastTry"]["status"]), (&Value::Null, &json!(503)));
     let parcels = receiver.parcels();
     assert_eq!(u64::try_from(parcels.len()).unwrap(), tries);
-    let span = parcels.last().unwrap().at - parcels[0].at;
-    assert!(span >= Duration::from_millis(1_400), "the last try comes at the end: {span:?}");
+    assert!(took >= Duration::from_millis(2_990), "it is not given up before the end: {took:?}");
     let listed = world.shop.listed("deliveries?state=parked");
     assert_eq!(listed, [parked]);
     // Sent again it has the whole span again.
@@ -155,15 +159,8 @@ fn what_nobody_takes_is_parked_for_the_operator(kind: StoreKind) {
 /// How many deliveries an endpoint is given at a time.
 const AT_ONCE: usize = 8;
 
-/// Long enough for a slow receiver, on a machine busy with other things.
-fn patient(store: &Store) -> Start {
-    telling(store.serve_without_looks())
-        .with("TOLLGATE_EVENTS_TIMEOUT_MS", "30000")
-        .with("TOLLGATE_EVENTS_LEASE_MS", "60000")
-}
-
 fn a_slow_receiver_keeps_no_other_waiting(kind: StoreKind) {
-    let world = World::start_with(kind, patient);
+    let world = world(kind);
     let gate = Arc::new(Gate::default());
     let held = Arc::clone(&gate);
     let slow = Receiver::answering(move |_| Reply::status(200).behind(&held));
@@ -202,7 +199,7 @@ fn what_is_written_is_delivered_at_once(kind: StoreKind) {
 }
 
 fn a_server_that_stops_finishes_what_it_began(kind: StoreKind) {
-    let mut world = World::start_with(kind, patient);
+    let mut world = world(kind);
     let receiver = Receiver::answering(|_| Reply::status(200).after(Duration::from_millis(600)));
     subscribe(&world, &receiver);
     let reference = happen(&world);

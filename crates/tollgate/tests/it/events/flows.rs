@@ -46,6 +46,7 @@ fn every_move_of_a_card_payment_is_told(kind: StoreKind) {
         let id = transaction["providerReference"].as_str().unwrap();
         let place = match wire {
             Wire::Stripe => format!("stripe/payment_intents/{id}/refund"),
+            Wire::Adyen => panic!("not played here"),
             Wire::Square => format!("square/payments/{id}/refund"),
         };
         world.simulator.drive(&place, &json!({}));

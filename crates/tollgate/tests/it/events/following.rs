@@ -12,7 +12,7 @@ use std::{
 use serde_json::Value;
 
 use super::id;
-use crate::support::{BankWorld, Client, Desk, On, on_each_store};
+use crate::support::{BankWorld, Client, Desk, On, StopOnDrop, on_each_store};
 
 on_each_store! {
     a_follower_reads_every_event_once_while_many_write
@@ -52,6 +52,7 @@ fn a_follower_reads_every_event_once_while_many_write(on: On) {
     let is_done = AtomicBool::new(false);
     let start = Barrier::new(WRITERS);
     let (references, followed) = thread::scope(|scope| {
+        let stop = StopOnDrop(&is_done);
         let followers: Vec<_> =
             desks.map(|desk| scope.spawn(|| follow(desk, &is_done))).into_iter().collect();
         let writers: Vec<_> = (0..WRITERS)
@@ -65,7 +66,7 @@ fn a_follower_reads_every_event_once_while_many_write(on: On) {
             })
             .collect();
         let references: Vec<String> = writers.into_iter().flat_map(|writer| writer.join().unwrap()).collect();
-        is_done.store(true, Ordering::SeqCst);
+        drop(stop);
         let followed: Vec<_> = followers.into_iter().map(|follower| follower.join().unwrap()).collect();
         (references, followed)
     });

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, time::Duration};
 
-use super::{happen, serve, subscribe, world};
+use super::{happen, serve, serve_hastily, subscribe, world};
 use crate::support::{Flow, Receiver, Reply, StoreKind, WAIT_TIMEOUT, Wire, World, wait_until};
 
 fn ids(receiver: &Receiver) -> BTreeSet<String> {
@@ -36,7 +36,7 @@ fn two_nodes_deliver_each_event_once() {
 
 #[test]
 fn what_a_node_took_and_did_not_deliver_another_delivers() {
-    let mut world = world(StoreKind::Postgres);
+    let mut world = World::start_with(StoreKind::Postgres, serve_hastily);
     // Nobody gets an answer while the first node lives.
     let receiver = Receiver::answering(|_| Reply::status(200).after(Duration::from_millis(900)));
     subscribe(&world, &receiver);
@@ -44,7 +44,7 @@ fn what_a_node_took_and_did_not_deliver_another_delivers() {
     receiver.wait_count(4);
     world.server.kill();
     receiver.answer(|_| Reply::status(200));
-    world.server = serve(&world.store).run();
+    world.server = serve_hastily(&world.store).run();
     world.shop = world.shop.at(&world.server);
     wait_until("all of it is delivered", WAIT_TIMEOUT, || nothing_waits(&world));
     assert_eq!(world.shop.listed("deliveries?state=delivered").len(), references.len());

@@ -8,10 +8,13 @@ use super::provider_api::ProviderApi;
 
 pub const STRIPE: &str = "card_provider_a";
 pub const SQUARE: &str = "card_provider_b";
+pub const ADYEN: &str = "card_provider_c";
 pub const BANK: &str = "ach_provider_a";
 
 /// Signs what stands in the place of webhooks.
 pub const WEBHOOK_SECRET: &str = "whsec_live_test_forwarding";
+/// The same in hexadecimal digits.
+pub const HMAC_KEY: &str = "6c6976652d746573742d666f7277617264696e67";
 
 /// One sandbox: its entry in the configuration, and what its API is called with.
 struct Sandbox {
@@ -43,6 +46,10 @@ impl Access {
             ("SQUARE_APPLICATION_ID", "sandbox-sq0idb-simulator".to_owned()),
             ("SQUARE_LOCATION_ID", "LSIMULATOR001".to_owned()),
             ("SQUARE_BASE_URL", base("square")),
+            ("ADYEN_API_KEY", "adyen_simulator_key".to_owned()),
+            ("ADYEN_CLIENT_KEY", "test_SIMULATOR".to_owned()),
+            ("ADYEN_MERCHANT_ACCOUNT", "TollgateTestECOM".to_owned()),
+            ("ADYEN_BASE_URL", base("adyen")),
             ("INCREASE_API_KEY", "increase_simulator_key".to_owned()),
             ("INCREASE_ACCOUNT_ID", "account_simulator".to_owned()),
             ("INCREASE_ACCOUNT_NUMBER_ID", "account_number_simulator".to_owned()),
@@ -84,6 +91,13 @@ impl Access {
             let base = ("SQUARE_BASE_URL", "https://connect.squareupsandbox.com");
             add(SQUARE, &token, base, "SQUARE_CURRENCY", entry);
         }
+        if let (Some(key), Some(client_key), Some(merchant)) =
+            (variable("ADYEN_API_KEY"), variable("ADYEN_CLIENT_KEY"), variable("ADYEN_MERCHANT_ACCOUNT"))
+        {
+            let entry = json!({"adapter": "adyen", "environment": "sandbox", "merchantAccount": merchant,
+                "credentials": {"apiKey": key, "clientKey": client_key, "hmacKey": HMAC_KEY}});
+            add(ADYEN, &key, ("ADYEN_BASE_URL", "https://checkout-test.adyen.com"), "ADYEN_CURRENCY", entry);
+        }
         if let (Some(key), Some(account), Some(number)) = (
             variable("INCREASE_API_KEY"),
             variable("INCREASE_ACCOUNT_ID"),
@@ -111,7 +125,18 @@ impl Access {
 
     /// A way to ask a provider what it has, as its dashboard would show it.
     pub fn api(&self, provider: &str) -> Option<ProviderApi> {
-        self.find(provider).map(|sandbox| ProviderApi::new(&sandbox.base_url, &sandbox.key))
+        self.find(provider).map(|sandbox| {
+            let header = match provider {
+                ADYEN => ("x-api-key", sandbox.key.clone()),
+                _ => ("authorization", format!("Bearer {}", sandbox.key)),
+            };
+            ProviderApi::new(&sandbox.base_url, header)
+        })
+    }
+
+    /// A field of a provider's entry.
+    pub fn field(&self, provider: &str, name: &str) -> String {
+        self.find(provider).unwrap().entry[name].as_str().unwrap().to_owned()
     }
 
     /// The keys as `tollgate trigger` wants them.

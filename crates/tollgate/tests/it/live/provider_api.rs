@@ -7,30 +7,28 @@ use serde_json::{Value, json};
 use tollgate_http::{HttpClient, Request};
 use tollgate_simulator::{increase_signature, square_signature, stripe_signature};
 
-use super::access::WEBHOOK_SECRET;
-use crate::support::{derived, unix_seconds};
+use super::access::{HMAC_KEY, WEBHOOK_SECRET};
+use crate::support::{derived, sign_adyen, unix_seconds};
 
 pub struct ProviderApi {
     base_url: String,
-    key: String,
+    /// What its calls are authorized with.
+    header: (&'static str, String),
     runtime: tokio::runtime::Runtime,
     http: HttpClient,
 }
 
 impl ProviderApi {
-    pub fn new(base_url: &str, key: &str) -> Self {
+    pub fn new(base_url: &str, header: (&'static str, String)) -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let http = HttpClient::new(Duration::from_secs(10), 4 << 20, None).unwrap();
-        Self { base_url: base_url.to_owned(), key: key.to_owned(), runtime, http }
+        Self { base_url: base_url.to_owned(), header, runtime, http }
     }
 
     fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Value {
         let mut headers = HeaderMap::new();
-        for (name, value) in [
-            ("authorization", format!("Bearer {}", self.key)),
-            ("content-type", "application/json".to_owned()),
-        ] {
-            headers.insert(HeaderName::from_static(name), HeaderValue::from_str(&value).unwrap());
+        for (name, value) in [(self.header.0, self.header.1.as_str()), ("content-type", "application/json")] {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
         }
         let body = body.map(Value::to_string).unwrap_or_default();
         let request = Request { method, url: format!("{}{path}", self.base_url), headers, body: body.into() };
@@ -75,6 +73,36 @@ impl ProviderApi {
 
     pub fn square_headers(url: &str, event: &Value) -> Vec<(&'static str, String)> {
         vec![("x-square-hmacsha256-signature", square_signature(WEBHOOK_SECRET, url, &event.to_string()))]
+    }
+
+    /// Pays with a test card: the provider's name for the payment.
+    pub fn adyen_payment(&self, merchant: &str, reference: &str, amount: &Value) -> String {
+        let body = json!({
+            "merchantAccount": merchant, "reference": reference, "amount": amount, "captureDelayHours": 0,
+            "returnUrl": "https://shop.example.test/done",
+            "paymentMethod": {"type": "scheme", "encryptedCardNumber": "test_4111111111111111",
+                "encryptedExpiryMonth": "test_03", "encryptedExpiryYear": "test_2030",
+                "encryptedSecurityCode": "test_737", "holderName": "Live Test"},
+        });
+        let made = self.call(Method::POST, "/v72/payments", Some(&body));
+        assert_eq!(made["resultCode"], "Authorised", "{made:#}");
+        made["pspReference"].as_str().unwrap().to_owned()
+    }
+
+    /// What the provider would send, which has no call that lists it: of what, about which payment, and by which name of ours.
+    pub fn adyen_notification(
+        merchant: &str,
+        code: &str,
+        (id, original, reference): (&str, &str, &str),
+        amount: &Value,
+    ) -> Value {
+        let item = json!({
+            "amount": amount, "eventCode": code, "eventDate": "2026-01-01T00:00:00+01:00",
+            "merchantAccountCode": merchant, "merchantReference": reference, "originalReference": original,
+            "pspReference": id, "success": "true",
+        });
+        let body = json!({"live": "false", "notificationItems": [{"NotificationRequestItem": item}]});
+        sign_adyen(HMAC_KEY, &body)
     }
 
     /// The events about a transfer, oldest first.

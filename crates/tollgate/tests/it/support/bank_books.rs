@@ -81,7 +81,8 @@ impl Knowledge {
             }
             422 if told.to_be_refused => told.rejections += 1,
             // Nothing was sent or recorded, which the comparison with the provider's record confirms.
-            503 if body["error"]["code"] == "provider_unavailable" => {}
+            503 if ["provider_unavailable", "store_unavailable"]
+                .contains(&body["error"]["code"].as_str().unwrap_or_default()) => {}
             _ => self.surprises.push(format!("{key} was answered {status}: {body}")),
         }
     }

@@ -70,21 +70,24 @@ impl BankStore {
         }
     }
 
-    /// A server on this store, with settings a test can wait for: calls that hang are given up within a second, and
-    /// the resolver looks again soon after.
+    /// A server on this store, with settings a test can wait for: a try that hangs is given up within a second, and the
+    /// resolver looks again soon after. The deadline leaves time for every try on a machine that is busy with other
+    /// things.
     pub fn serve(&self) -> Start {
         self.serve_plainly()
             .with("TOLLGATE_PROVIDER_TIMEOUT_MS", "700")
-            .with("TOLLGATE_PROVIDER_DEADLINE_MS", "1500")
+            .with("TOLLGATE_PROVIDER_DEADLINE_MS", "15000")
             .with("TOLLGATE_RESOLVER_POLL_MS", "40")
-            .with("TOLLGATE_RESOLVER_LEASE_MS", "3200")
+            .with("TOLLGATE_RESOLVER_LEASE_MS", "30200")
             .with("TOLLGATE_RESOLVER_FIRST_CHECK_MS", "400")
             .with("TOLLGATE_RESOLVER_FIRST_RETRY_MS", "150")
     }
 
-    /// The same, where nothing but a webhook tells what became of a transfer.
+    /// The same, where nothing but a webhook tells what became of a transfer. No call hangs here, so that each may be as
+    /// slow as the machine.
     pub fn serve_without_looks(&self) -> Start {
-        self.serve().with("TOLLGATE_RESOLVER_FIRST_CHECK_MS", "3600000")
+        let start = self.serve().with("TOLLGATE_RESOLVER_FIRST_CHECK_MS", "3600000");
+        start.with("TOLLGATE_PROVIDER_TIMEOUT_MS", "10000")
     }
 
     /// A server with the settings of production.

@@ -104,9 +104,9 @@ impl Client {
         self.send("PUT", path, &[("content-type", "application/json")], body.to_string().as_bytes())
     }
 
-    /// Puts a configuration in force, once the node has time for it: it works on one at a time.
+    /// Puts a configuration in force, once the node has time for it: it works on one at a time. Gives what was answered.
     #[track_caller]
-    pub fn configure(&mut self, path: &str, document: &Value) {
+    pub fn configure(&mut self, path: &str, document: &Value) -> Value {
         let mut answer = self.put(path, document);
         wait_until("a turn for the configuration", Duration::from_mins(2), || {
             let is_busy = answer.status == 503 && answer.failure(503) == "server_busy";
@@ -115,7 +115,7 @@ impl Client {
             }
             !is_busy
         });
-        answer.data(200);
+        answer.data(200)
     }
 
     /// Sends a request and fails the test if no answer comes.

@@ -33,7 +33,14 @@ impl Letter {
 
     /// The event's type.
     pub fn kind(&self) -> String {
-        self.json()["type"].as_str().unwrap().to_owned()
+        self.text(if self.wire == Wire::Adyen { "eventCode" } else { "type" })
+    }
+
+    fn text(&self, field: &str) -> String {
+        let json = self.json();
+        let item = &json["notificationItems"][0]["NotificationRequestItem"];
+        let event = if self.wire == Wire::Adyen { item } else { &json };
+        event[field].as_str().unwrap().to_owned()
     }
 
     /// The event's own name.
@@ -41,9 +48,15 @@ impl Letter {
         let field = match self.wire {
             Wire::Stripe => "id",
             Wire::Square => "event_id",
+            Wire::Adyen => return ["eventCode", "pspReference"].map(|name| self.text(name)).join("."),
         };
-        self.json()[field].as_str().unwrap().to_owned()
+        self.text(field)
     }
+}
+
+/// What letters are signed with; the third provider's key is hexadecimal.
+fn kept_secret(wire: Wire) -> String {
+    if wire == Wire::Adyen { "00".repeat(32) } else { "kept".to_owned() }
 }
 
 /// Dropped, it is closed.
@@ -65,12 +78,16 @@ impl Inbox {
 
     /// Has the simulator send everything here too.
     pub fn collect_from(&self, simulator: &Simulator) {
-        for wire in Wire::BOTH {
-            simulator.send_webhooks_to(wire, &format!("http://{}/{}", self.address, wire.name()), "kept");
+        for wire in Wire::ALL {
+            simulator.send_webhooks_to(
+                wire,
+                &format!("http://{}/{}", self.address, wire.name()),
+                &kept_secret(wire),
+            );
         }
     }
 
-    fn open() -> Self {
+    pub fn open() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (letters, over) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicBool::new(false)));
@@ -110,7 +127,8 @@ fn receive(stream: &TcpStream, kept: &Mutex<Vec<Letter>>) -> Option<()> {
     loop {
         let mut line = String::new();
         reader.read_line(&mut line).ok().filter(|length| *length > 0)?;
-        let wire = if line.contains("/stripe") { Wire::Stripe } else { Wire::Square };
+        let wire = Wire::ALL.into_iter().find(|wire| line.contains(&format!("/{}", wire.name())));
+        let wire = wire.unwrap_or(Wire::Square);
         let mut length = 0;
         loop {
             line.clear();

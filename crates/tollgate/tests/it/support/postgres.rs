@@ -21,10 +21,19 @@ pub struct Database {
 
 impl Database {
     pub fn create() -> Self {
-        let server = env::var("TOLLGATE_TEST_POSTGRES_URL")
-            .expect("TOLLGATE_TEST_POSTGRES_URL is not set: run the tests with `make test`, which starts a PostgreSQL");
+        let server = server();
+        let template = template(&server);
+        Self::copy(server, template)
+    }
+
+    /// Without our tables.
+    pub fn create_empty() -> Self {
+        Self::copy(server(), "template1")
+    }
+
+    fn copy(server: String, template: &str) -> Self {
         let name = format!("it_{:x}", rand::random::<u64>());
-        execute(&server, &format!("CREATE DATABASE {name} TEMPLATE {}", template(&server)));
+        execute(&server, &format!("CREATE DATABASE {name} TEMPLATE {template}"));
         Self { url: url_of(&server, &name), name, server }
     }
 
@@ -65,6 +74,12 @@ impl Drop for Database {
     fn drop(&mut self) {
         execute(&self.server, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name));
     }
+}
+
+fn server() -> String {
+    env::var("TOLLGATE_TEST_POSTGRES_URL").expect(
+        "TOLLGATE_TEST_POSTGRES_URL is not set: run the tests with `make test`, which starts a PostgreSQL",
+    )
 }
 
 fn url_of(server: &str, database: &str) -> String {

@@ -27,6 +27,7 @@ pub const ADMIN_TOKEN: &str = "an admin token for tests";
 
 /// How to start a server.
 pub struct Start {
+    binary: Option<PathBuf>,
     data_dir: Option<PathBuf>,
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
@@ -36,7 +37,13 @@ pub struct Start {
 impl Start {
     /// No arguments: the sandbox.
     pub fn sandbox() -> Self {
-        Self { data_dir: None, arguments: Vec::new(), variables: Vec::new(), ignores_file_size_limits: false }
+        Self {
+            binary: None,
+            data_dir: None,
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            ignores_file_size_limits: false,
+        }
     }
 
     /// Any other command.
@@ -51,6 +58,12 @@ impl Start {
         let start = start.with("TOLLGATE_MASTER_KEY", MASTER_KEY).with("TOLLGATE_ADMIN_TOKEN", ADMIN_TOKEN);
         let start = start.with("TOLLGATE_ALLOW_WEAK_ADMIN_TOKEN", "true");
         start.with("TOLLGATE_ALLOW_OTHER_PROVIDER_HOSTS", "true")
+    }
+
+    /// Another binary than the one to try.
+    pub fn of(mut self, binary: &Path) -> Self {
+        self.binary = Some(binary.to_owned());
+        self
     }
 
     /// In this folder rather than one of its own.
@@ -94,10 +107,10 @@ impl Start {
         };
         fs::create_dir_all(&data_dir).unwrap();
         let log = data_dir.join(format!("log-{:?}-{}", thread::current().id(), unique()));
-        let binary = &binary();
-        let mut command = Command::new(if self.ignores_file_size_limits { "sh" } else { binary });
+        let binary = &self.binary.unwrap_or_else(|| binary().into());
+        let mut command = Command::new(if self.ignores_file_size_limits { Path::new("sh") } else { binary });
         if self.ignores_file_size_limits {
-            command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", binary]);
+            command.args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\""]).arg(binary);
         }
         for name in
             ["LISTEN", "DATA_DIR", "DATABASE_URL", "ADMIN_TOKEN", "MASTER_KEY", "MASTER_KEY_PREVIOUS", "LOG"]
@@ -188,6 +201,14 @@ impl Server {
     /// A path below the sandbox's environment.
     pub fn sandbox_path(&self, rest: &str) -> String {
         format!("/admin/v1/environments/{}{rest}", self.sandbox_json()["environmentId"].as_str().unwrap())
+    }
+
+    /// Lets the sandbox's environment ignore fields that a request does not know, as others do, instead of refusing them.
+    pub fn ignore_unknown_fields(&self) {
+        let (mut admin, path) = (self.sandbox_client("adminToken"), self.sandbox_path("/config"));
+        let mut document = admin.get(&path).data(200);
+        document["settings"]["strictFields"] = false.into();
+        admin.configure(&path, &document);
     }
 
     /// What it wrote to standard error.

@@ -14,8 +14,8 @@ use super::{
     server::{ADMIN_TOKEN, Server, wait_until},
     signature::{derived, signature_header, square_signature, stripe_signature, unix_seconds},
     simulator::{
-        SQUARE_APPLICATION, SQUARE_LOCATION, SQUARE_TOKEN, STRIPE_KEY, STRIPE_PUBLISHABLE_KEY, Simulator,
-        Wire,
+        ADYEN_CLIENT_KEY, ADYEN_KEY, ADYEN_MERCHANT, SQUARE_APPLICATION, SQUARE_LOCATION, SQUARE_TOKEN,
+        STRIPE_KEY, STRIPE_PUBLISHABLE_KEY, Simulator, Wire,
     },
     tenant::{Key, Tenant},
 };
@@ -75,13 +75,13 @@ impl Shop {
         let shop =
             Self { environment: tenant.environment.clone(), secret, publishable, server: server.address() };
         shop.configure(&shop.document(providers));
-        for wire in Wire::BOTH {
+        for wire in Wire::ALL {
             simulator.send_webhooks_to(wire, &shop.webhook_url(wire), &shop.webhook_secret(wire));
         }
         shop
     }
 
-    /// Both card providers: the second for whoever says `"wire": "square"` in the metadata.
+    /// All card providers: the second and the third for whoever says `"wire": "square"` or `"adyen"` in the metadata.
     pub fn document(&self, providers: SocketAddr) -> Value {
         let layer =
             |fixed: &str, bps: u16| json!({"enabled": true, "fixedFeeMinor": fixed, "percentFeeBps": bps});
@@ -110,6 +110,16 @@ impl Shop {
                     "environment": "sandbox",
                     "baseUrl": format!("http://{providers}/square"),
                 },
+                "card_provider_c": {
+                    "adapter": "adyen",
+                    "credentials": {
+                        "apiKey": ADYEN_KEY, "clientKey": ADYEN_CLIENT_KEY,
+                        "hmacKey": self.webhook_secret(Wire::Adyen),
+                    },
+                    "merchantAccount": ADYEN_MERCHANT,
+                    "environment": "sandbox",
+                    "baseUrl": format!("http://{providers}/adyen"),
+                },
             },
             // Many tests make providers fail on purpose, and mean to reach them all the same.
             "settings": {"circuit": {"enabled": false}},
@@ -121,10 +131,14 @@ impl Shop {
                     {"id": "rule_square", "enabled": true,
                      "conditions": [{"id": "cond_wire", "field": "metadata.wire", "op": "eq", "value": "square"}],
                      "target": {"provider": "card_provider_b", "channel": "web_card"}},
+                    {"id": "rule_adyen", "enabled": true,
+                     "conditions": [{"id": "cond_adyen", "field": "metadata.wire", "op": "eq", "value": "adyen"}],
+                     "target": {"provider": "card_provider_c", "channel": "web_card"}},
                 ],
                 "default": {"provider": "card_provider_a", "channel": "web_card"},
             }},
-            "fees": [fee(Wire::Stripe, "USD"), fee(Wire::Square, "USD"), fee(Wire::Stripe, "EUR"), fee(Wire::Square, "EUR")],
+            "fees": [fee(Wire::Stripe, "USD"), fee(Wire::Square, "USD"), fee(Wire::Stripe, "EUR"), fee(Wire::Square, "EUR"),
+                     fee(Wire::Adyen, "USD")],
         })
     }
 
@@ -141,7 +155,9 @@ impl Shop {
 
     /// A secret no other shop and no other provider has.
     pub fn webhook_secret(&self, wire: Wire) -> String {
-        format!("whsec_{}", derived(&format!("{} {}", wire.name(), self.environment)))
+        let secret = derived(&format!("{} {}", wire.name(), self.environment));
+        // The third provider's key is hexadecimal.
+        if wire == Wire::Adyen { secret } else { format!("whsec_{secret}") }
     }
 
     pub fn webhook_path(&self, wire: Wire) -> String {
@@ -313,6 +329,7 @@ impl Shop {
         match wire {
             Wire::Stripe => stripe_signature(&secret, unix_seconds(), body),
             Wire::Square => square_signature(&secret, &self.webhook_url(wire), body),
+            Wire::Adyen => panic!("it signs within the body: see `sign_adyen`"),
         }
     }
 

@@ -2,8 +2,9 @@
 
 use std::time::SystemTime;
 
-use data_encoding::{BASE64, HEXLOWER};
+use data_encoding::{BASE64, HEXLOWER, HEXLOWER_PERMISSIVE};
 use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use super::simulator::Wire;
@@ -34,11 +35,42 @@ pub fn square_signature(key: &str, url: &str, body: &[u8]) -> String {
 }
 
 /// The header a wire signs with.
-pub const fn signature_header(wire: Wire) -> &'static str {
+pub fn signature_header(wire: Wire) -> &'static str {
     match wire {
         Wire::Stripe => "stripe-signature",
         Wire::Square => "x-square-hmacsha256-signature",
+        Wire::Adyen => panic!("it signs within the body: see `sign_adyen`"),
     }
+}
+
+/// Signs every item of a notification, in its own data.
+pub fn sign_adyen(key: &str, notification: &Value) -> Value {
+    let mut signed = notification.clone();
+    for item in signed["notificationItems"].as_array_mut().unwrap() {
+        let item = &mut item["NotificationRequestItem"];
+        let text = |place: &str| match item.pointer(place) {
+            Some(Value::String(text)) => text.clone(),
+            Some(Value::Null) | None => String::new(),
+            Some(other) => other.to_string(),
+        };
+        let text = [
+            "/pspReference",
+            "/originalReference",
+            "/merchantAccountCode",
+            "/merchantReference",
+            "/amount/value",
+            "/amount/currency",
+            "/eventCode",
+            "/success",
+        ]
+        .map(text)
+        .join(":");
+        let key = HEXLOWER_PERMISSIVE.decode(key.as_bytes()).unwrap();
+        let mut mac = Hmac::<Sha256>::new_from_slice(&key).unwrap();
+        mac.update(text.as_bytes());
+        item["additionalData"]["hmacSignature"] = BASE64.encode(&mac.finalize().into_bytes()).into();
+    }
+    signed
 }
 
 /// A text that follows from another and does not show it.

@@ -22,20 +22,28 @@ pub const DECLINED_CARD: &str = "number=4000000000000002&expiry=12/34&cvc=123";
 
 const FORM: (&str, &str) = ("content-type", "application/x-www-form-urlencoded");
 
-/// Which of the two card adapters.
+pub const ADYEN_KEY: &str = "adyen_simulator_key";
+pub const ADYEN_CLIENT_KEY: &str = "test_SIMULATOR";
+pub const ADYEN_MERCHANT: &str = "TollgateTestECOM";
+
+/// Which of the card adapters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Wire {
     Stripe,
     Square,
+    Adyen,
 }
 
 impl Wire {
+    /// Those that can be asked where a payment stands.
     pub const BOTH: [Self; 2] = [Self::Stripe, Self::Square];
+    pub const ALL: [Self; 3] = [Self::Stripe, Self::Square, Self::Adyen];
 
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stripe => "stripe",
             Self::Square => "square",
+            Self::Adyen => "adyen",
         }
     }
 
@@ -44,6 +52,7 @@ impl Wire {
         match self {
             Self::Stripe => "card_provider_a",
             Self::Square => "card_provider_b",
+            Self::Adyen => "card_provider_c",
         }
     }
 }
@@ -153,7 +162,28 @@ impl Simulator {
     #[track_caller]
     pub fn pay_page(&self, url: &str) {
         let answer = self.submit(url, GOOD_CARD);
-        assert_eq!(answer.status, 303, "the page did not take the card: {}", shown(&answer));
+        // A payment link thanks by itself.
+        let is_thanked = answer.status == 200 && shown(&answer).contains("Thank you");
+        assert!(answer.status == 303 || is_thanked, "the page did not take the card: {}", shown(&answer));
+    }
+
+    /// Pays on a session as the browser's Drop-in does: what it gives to the page.
+    pub fn try_pay_session(&self, component: &Value, number: &str) -> Option<Value> {
+        let (session, key) =
+            (component["sessionId"].as_str().unwrap(), component["clientKey"].as_str().unwrap());
+        let path = format!("/adyen/checkoutshopper/v1/sessions/{session}/payments?clientKey={key}");
+        let card = json!({ "type": "scheme", "number": number, "expiryMonth": "12", "expiryYear": "34", "cvc": "123" });
+        let body = json!({ "sessionData": component["sessionData"], "paymentMethod": card });
+        let answer = self.client("").post(&path, &body);
+        (answer.status == 200).then(|| answer.json())
+    }
+
+    /// The same, which has to be taken: what a backend confirms with.
+    #[track_caller]
+    pub fn pay_session(&self, component: &Value) -> Value {
+        let paid = self.try_pay_session(component, "4111111111111111").unwrap();
+        assert_eq!(paid["resultCode"], "Authorised", "{paid}");
+        json!({ "sessionResult": paid["sessionResult"] })
     }
 
     /// Confirms an intent as the browser's component does, with the publishable key and the client secret.
@@ -186,6 +216,29 @@ impl Simulator {
     pub fn pay_intent(&self, component: &Value) {
         let answer = self.confirm_intent(component, "pm_card_visa");
         assert_eq!(answer.status, 200, "{}", shown(&answer));
+    }
+
+    /// A token the browser's component made of a card, which is looked at before it is charged.
+    #[track_caller]
+    pub fn confirmation_token(&self, number: &str) -> String {
+        let card =
+            format!("payment_method_data[card][number]={number}&payment_method_data[card][exp_month]=12");
+        let more = "payment_method_data[card][exp_year]=2034&payment_method_data[card][cvc]=123";
+        self.make_token(&format!("payment_method_data[type]=card&{card}&{more}"))
+    }
+
+    /// The same of a named test method.
+    #[track_caller]
+    pub fn confirmation_token_of(&self, method: &str) -> String {
+        self.make_token(&format!("payment_method={method}"))
+    }
+
+    #[track_caller]
+    fn make_token(&self, form: &str) -> String {
+        let path = "/stripe/v1/test_helpers/confirmation_tokens";
+        let answer = self.client(STRIPE_KEY).send("POST", path, &[FORM], form.as_bytes());
+        assert_eq!(answer.status, 200, "{}", shown(&answer));
+        answer.json()["id"].as_str().unwrap().to_owned()
     }
 
     /// A token the browser's component made of a card: good for one payment.
@@ -259,6 +312,19 @@ pub fn truth(state: &Value, reference: &str) -> Truth {
         let is_paid =
             payments.iter().filter(took_money).any(|payment| payment["order_id"] == link["order_id"]);
         truth.payable += usize::from(!is_paid);
+        truth.objects += 1;
+    }
+    for payment in rows("adyen", "payments").iter().filter(|payment| payment["reference"] == reference) {
+        let is_taken = number(payment, "captured") > 0;
+        truth.charged += usize::from(is_taken);
+        truth.held += usize::from(payment["status"] == "Authorised" && !is_taken);
+        truth.taken += number(payment, "captured");
+        truth.refunded += number(payment, "refunded");
+    }
+    // A session is paid with what its answer has alone: where that got lost, nobody can pay.
+    truth.objects += rows("adyen", "sessions").iter().filter(|row| row["reference"] == reference).count();
+    for link in rows("adyen", "payment_links").iter().filter(|link| link["reference"] == reference) {
+        truth.payable += usize::from(link["status"] == "active");
         truth.objects += 1;
     }
     truth

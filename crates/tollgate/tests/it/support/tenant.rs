@@ -57,7 +57,7 @@ impl Tenant {
     /// Puts a marked configuration in force and gives its version.
     #[track_caller]
     pub fn configure(&self, admin: &mut Client, marker: u64) -> u64 {
-        let data = admin.put(&self.path("/config"), &marked_document(marker)).data(200);
+        let data = admin.configure(&self.path("/config"), &marked_document(marker));
         data["version"].as_u64().unwrap()
     }
 

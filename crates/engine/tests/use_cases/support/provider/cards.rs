@@ -6,14 +6,14 @@ use async_trait::async_trait;
 use tollgate_configuration::Provider;
 use tollgate_domain::{
     Currency, Flow, Minor, Timestamp,
-    card::{CardOrder, ProviderReport, ProviderStatus},
+    card::{CardOrder, ProviderReport, ProviderStatus, ReportSource},
     hold::{CaptureMode, HoldAction, HoldActionKind},
     refund::{Refund, RefundReport, RefundStatus},
-    transaction::DisputeReport,
+    transaction::Dispute,
 };
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Charge, Charges, Component, Confirmation, DisputeLists, DisputePage,
-    Embedded, EmbeddedCards, HostedCheckout, Identified, OrderFault, Prepared, Preparing, Refunds,
+    Embedded, EmbeddedCards, HostedCheckout, Identified, OrderFault, Prepared, Preparing, Reading, Refunds,
     RejectionKind, Subject,
 };
 use tollgate_vault::Secret;
@@ -43,7 +43,7 @@ impl Cards for ModelCards {
 
     fn embedded(&self) -> Option<Embedded<'_>> {
         self.line.offers("EmbeddedCards").then_some(match self.confirmation {
-            Confirmation::Look => Embedded::InBrowser(self),
+            Confirmation::Look | Confirmation::Result => Embedded::InBrowser(self),
             Confirmation::Charge => Embedded::ByToken(self),
         })
     }
@@ -61,10 +61,10 @@ impl Cards for ModelCards {
         (is_listed && self.confirmation == Confirmation::Charge).then_some(self as _)
     }
 
-    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<ProviderReport> {
+    async fn read(&self, provider: &Provider, _: &CardOrder, subject: Subject<'_>) -> Call<Reading> {
         let (Subject::Object(id) | Subject::Payment(id)) = subject;
         let read = |records: &mut Records, account| read(records, account, id);
-        self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, read).await
+        self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, read).await.read()
     }
 
     async fn check_order(&self, _: &Provider, order: &CardOrder) -> Call<(), OrderFault> {
@@ -97,11 +97,11 @@ impl Cards for ModelCards {
         provider: &Provider,
         payment: &str,
         known: Option<&str>,
-    ) -> Call<Option<DisputeReport>> {
+    ) -> Call<Option<Dispute>> {
         let dispute = |records: &mut Records, account| {
             let mut listed = records.dispute_pages.iter().flatten();
-            if let Some(listed) = listed.find(|listed| known == Some(&listed.report.dispute.id)) {
-                return Ok(Some(listed.report.clone()));
+            if let Some(listed) = listed.find(|listed| known == Some(&listed.dispute.id)) {
+                return Ok(Some(listed.dispute.clone()));
             }
             let page = records.pages.iter().find(|page| page.account == account && page.id == payment);
             Ok(page.and_then(dispute_report))
@@ -109,7 +109,7 @@ impl Cards for ModelCards {
         self.line.ask("disputes.list", CallKind::ProviderRead, provider, dispute).await
     }
 
-    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<ProviderReport> {
+    async fn withdraw(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Reading> {
         let close = |records: &mut Records, account| {
             let is_it = |page: &&mut Page| page.account == account && page.id == object && !page.is_deleted;
             let page = records.pages.iter_mut().find(is_it);
@@ -119,7 +119,7 @@ impl Cards for ModelCards {
             }
             Ok(page_report(page))
         };
-        self.line.ask("pages.close", CallKind::Command, provider, close).await
+        self.line.ask("pages.close", CallKind::Command, provider, close).await.read()
     }
 
     /// A dispute is about the page it is called after.
@@ -159,23 +159,30 @@ impl HostedCheckout for ModelCards {}
 
 #[async_trait]
 impl EmbeddedCards for ModelCards {
-    async fn reopen(&self, provider: &Provider, object: &str) -> Call<Prepared> {
+    async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
         let reopen = |records: &mut Records, account| {
             let page = records.pages.iter().find(|page| page.account == account && page.id == object);
             let page = page.ok_or_else(|| rejected(RejectionKind::Missing))?;
             let client_secret = Some(Secret::new(format!("secret of {}", page.id)));
-            Ok(Prepared { object: page.id.clone(), also: Vec::new(), checkout_url: None, client_secret })
+            Ok(Prepared {
+                object: page.id.clone(),
+                also: Vec::new(),
+                checkout_url: None,
+                client_secret,
+                methods: Vec::new(),
+            })
         };
         self.line.ask("pages.retrieve", CallKind::ProviderRead, provider, reopen).await
     }
 
-    fn component(&self, provider: &Provider, prepared: &Prepared) -> Option<Component> {
+    fn component(&self, provider: &Provider, _: &CardOrder, prepared: &Prepared) -> Option<Component> {
         Some(Component::PaymentElement {
             publishable_key: provider.credential("publishableKey")?.to_owned(),
             client_secret: prepared.client_secret.clone()?,
             payment_intent_id: prepared.object.clone(),
             account: None,
             script_url: "https://provider.example/script.js".to_owned(),
+            token_methods: None,
         })
     }
 }
@@ -239,9 +246,9 @@ impl Captures for ModelCards {
         order: &CardOrder,
         payment: &str,
         action: &HoldAction,
-    ) -> Call<ProviderReport> {
+    ) -> Call<Reading> {
         let act = |records: &mut Records, account| act_on_hold(records, account, order, payment, action);
-        self.line.ask("holds.change", CallKind::Command, provider, act).await
+        self.line.ask("holds.change", CallKind::Command, provider, act).await.read()
     }
 }
 
@@ -288,6 +295,7 @@ fn open(records: &mut Records, account: char, order: &CardOrder) -> Prepared {
         also: vec![format!("order of {id}")],
         checkout_url: hosted.then(|| format!("https://provider.example/{id}")),
         client_secret: (!hosted).then(|| Secret::new(format!("secret of {id}"))),
+        methods: Vec::new(),
     }
 }
 
@@ -405,6 +413,9 @@ fn page_report(page: &Page) -> ProviderReport {
         reference: Some(page.reference.clone()),
         refunds: page.refunds.clone(),
         disputed: page.dispute.is_some(),
+        source: ReportSource::Read,
+        card: None,
+        is_not_card: false,
     }
 }
 
@@ -417,10 +428,13 @@ fn sale_report(sale: &Sale) -> ProviderReport {
         reference: Some(sale.reference.clone()),
         refunds: sale.refunds.clone(),
         disputed: false,
+        source: ReportSource::Read,
+        card: None,
+        is_not_card: false,
     }
 }
 
-fn dispute_report(page: &Page) -> Option<DisputeReport> {
+fn dispute_report(page: &Page) -> Option<Dispute> {
     let dispute = page.dispute.clone()?;
-    Some(DisputeReport { dispute, currency: Some(page.dispute_currency.clone()) })
+    Some(Dispute { currency: Some(page.dispute_currency.clone()), ..dispute })
 }

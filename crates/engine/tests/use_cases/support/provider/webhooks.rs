@@ -30,8 +30,14 @@ impl Webhooks for Reader {
         if signature == secret { Ok(()) } else { Err(SignatureError::Forged) }
     }
 
-    fn translate(&self, body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
-        let body: Value = serde_json::from_slice(body).map_err(|error| UnreadableEvent(error.to_string()))?;
+    fn translate(&self, body: &[u8]) -> Vec<Result<WebhookNotice, UnreadableEvent>> {
+        vec![translate(body)]
+    }
+}
+
+fn translate(body: &[u8]) -> Result<WebhookNotice, UnreadableEvent> {
+    let body: Value = serde_json::from_slice(body).map_err(|error| UnreadableEvent(error.to_string()))?;
+    {
         let text = |name: &str| body[name].as_str().map(str::to_owned);
         Ok(WebhookNotice {
             event: text("id").unwrap_or_default(),
