@@ -64,7 +64,7 @@ export class Transport {
     const headers: Record<string, string> = {
       authorization: `Bearer ${this.#options.apiKey}`,
       accept: "application/json",
-      "user-agent": "tollgate-sdk-typescript/0.1.0",
+      "user-agent": "tollgate-sdk-typescript/0.2.0",
     };
     if (key !== undefined) headers["idempotency-key"] = key;
     const request: RequestInit = { method, headers, redirect: "manual" };

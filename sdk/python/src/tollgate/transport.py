@@ -81,7 +81,7 @@ class Transport:
         headers = {
             "Authorization": f"Bearer {self._api_key}",
             "Accept": "application/json",
-            "User-Agent": "tollgate-sdk-python/0.1.0",
+            "User-Agent": "tollgate-sdk-python/0.2.0",
             "Connection": "close",
         }
         if idempotency_key is not None:
