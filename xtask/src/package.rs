@@ -166,12 +166,13 @@ impl Product {
              Installed-Size: {installed_kib}\nDepends: libc6 (>= {libc}), libgcc-s1, passwd\nRecommends: ca-certificates\n\
              Section: net\nPriority: optional\nDescription: {SUMMARY}\n One binary with its console, its documentation and a \
              sandbox.\n",
-            version = self.version,
+            version = sortable(&self.version),
         );
         place(root, "DEBIAN/control", 0o644, || Ok(text.into_bytes()))?;
         for script in SCRIPTS {
             place(root, &format!("DEBIAN/{script}"), 0o755, || fs::read(format!("deploy/package/{script}")))?;
         }
+        open_folders(root)?;
         let file = folder.join(format!("tollgate_{}_{architecture}.deb", self.version));
         let mut build = Command::new("dpkg-deb");
         build.args(["--root-owner-group", "-Zzstd", "--build"]).arg(root).arg(&file);
@@ -200,7 +201,7 @@ impl Product {
              %{{nil}}\n%global use_source_date_epoch_as_buildtime 1\n%global clamp_mtime_to_source_date_epoch 1\n%global _buildhost \
              reproducible\n%description\nOne binary with its console, its documentation and a sandbox.\n%install\ncp -a {root}/. \
              %{{buildroot}}/\n%post\n{post}\n%preun\n{preun}\n%postun\n{postun}\n%files\n%defattr(-,root,root)\n{listed}",
-            version = self.version,
+            version = sortable(&self.version),
             root = root.display(),
             post = script("postinst")?,
             preun = script("prerm")?,
@@ -214,10 +215,18 @@ impl Product {
         build.args(["-bb", "--quiet", "--define"]).arg(format!("_topdir {}", top.display())).arg("--define");
         build
             .arg(format!("_rpmdir {}", folder.display()))
-            .args(["--define", "_build_name_fmt %%{NAME}-%%{VERSION}-%%{RELEASE}.%%{ARCH}.rpm"]);
+            .args(["--define", &format!("_build_name_fmt {name}")]);
         run(build.arg(&spec_file).env("SOURCE_DATE_EPOCH", &self.committed))?;
         within(|| fs::remove_file(&spec_file).and_then(|()| fs::remove_dir_all(&top)))?;
         Ok(Path::new(FOLDER).join(name))
+    }
+}
+
+/// A version as dpkg and rpm take it: what follows the first `-` is before the release, which they write `~`, and rpm knows no other `-`.
+fn sortable(version: &str) -> String {
+    match version.split_once('-') {
+        Some((release, candidate)) => format!("{release}~{}", candidate.replace('-', ".")),
+        None => version.to_owned(),
     }
 }
 
@@ -262,6 +271,14 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Outcome<()> {
         }
     }
     Ok(())
+}
+
+/// Gives this folder and all below it the mode of installed ones, whatever the umask made of them.
+fn open_folders(folder: &Path) -> Outcome<()> {
+    within(|| fs::set_permissions(folder, Permissions::from_mode(0o755)))?;
+    let entries: Vec<PathBuf> =
+        within(|| fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path())).collect())?;
+    entries.iter().filter(|entry| entry.is_dir()).try_for_each(|entry| open_folders(entry))
 }
 
 fn place(root: &Path, to: &str, mode: u32, read: impl FnOnce() -> io::Result<Vec<u8>>) -> Outcome<()> {
@@ -312,5 +329,33 @@ mod tests {
         let names = b"\0GLIBC_2.2.5\0GLIBC_2.34\0GLIBC_2.9\0GLIBC_PRIVATE\0GLIBC_2.28\0";
         assert_eq!(newest_glibc(names), Some("2.34".to_owned()));
         assert_eq!(newest_glibc(b"static"), None);
+    }
+
+    #[test]
+    fn a_candidate_is_older_than_its_release() {
+        for (version, installed) in [
+            ("0.2.0", "0.2.0"),
+            ("0.2.0-rc.1", "0.2.0~rc.1"),
+            ("1.0.0-alpha-2-b", "1.0.0~alpha.2.b"),
+            ("1.0.0+build", "1.0.0+build"),
+        ] {
+            assert_eq!(sortable(version), installed);
+        }
+    }
+
+    #[test]
+    fn what_is_packaged_has_modes_of_its_own() {
+        let root = std::env::temp_dir().join(format!("tollgate-modes-{}", std::process::id()));
+        place(&root, "usr/share/doc/file", 0o644, || Ok(Vec::new())).unwrap();
+        let paths = ["", "usr", "usr/share", "usr/share/doc"].map(|path| root.join(path));
+        for path in &paths {
+            fs::set_permissions(path, Permissions::from_mode(0o700)).unwrap();
+        }
+        open_folders(&root).unwrap();
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let (folders, file) =
+            (paths.each_ref().map(|path| mode(path)), mode(&root.join("usr/share/doc/file")));
+        fs::remove_dir_all(&root).unwrap();
+        assert_eq!((folders, file), ([0o755; 4], 0o644));
     }
 }
