@@ -13,6 +13,9 @@ const VERSIONS: &[(&str, &str)] = &[
     ("deploy/chart/Chart.yaml", "\nappVersion: \""),
 ];
 
+/// The changelog's section of what comes with the next release.
+const UNRELEASED: &str = "Unreleased";
+
 /// What the server has at `/tollgate.js`, and what it had in releases.
 const BROWSER_SCRIPT: &str = "sdk/typescript/src/browser.js";
 const RELEASED_SCRIPTS: &str = "sdk/typescript/released";
@@ -69,14 +72,26 @@ fn value_after<'a>(text: &'a str, before: &str) -> Option<&'a str> {
     text.split_once(before)?.1.split('"').next()
 }
 
-/// The section of a version, without its heading.
+/// The section of a version, without its heading. Nothing may be left that is in no release.
 fn notes<'a>(changelog: &'a str, version: &str) -> Outcome<&'a str> {
-    let missing = || format!("CHANGELOG.md has no section `## {version}`");
+    let rename =
+        format!("rename `## {UNRELEASED}` to `## {version}` and begin an empty `## {UNRELEASED}` above it");
+    let Some(text) = section(changelog, version) else {
+        return Err(format!("CHANGELOG.md has no section `## {version}`: {rename}"));
+    };
+    if section(changelog, UNRELEASED).is_some_and(|left| !left.is_empty()) {
+        return Err(format!(
+            "CHANGELOG.md still has changes in `## {UNRELEASED}`: move them to `## {version}`, and leave the heading"
+        ));
+    }
+    if text.is_empty() { Err(format!("CHANGELOG.md says nothing of {version}: {rename}")) } else { Ok(text) }
+}
+
+/// What is below the heading that begins with this word.
+fn section<'a>(changelog: &'a str, word: &str) -> Option<&'a str> {
     let mut sections = changelog.split("\n## ").skip(1);
-    let is_of_version = |heading: &str| heading.split_whitespace().next() == Some(version);
-    let section = sections.find(|section| is_of_version(section)).ok_or_else(missing)?;
-    let text = section.split_once('\n').map_or("", |(_, text)| text).trim();
-    if text.is_empty() { Err(format!("CHANGELOG.md says nothing of {version}")) } else { Ok(text) }
+    let found = sections.find(|section| section.split_whitespace().next() == Some(word))?;
+    Some(found.split_once('\n').map_or("", |(_, text)| text).trim())
 }
 
 #[cfg(test)]
@@ -88,8 +103,25 @@ mod tests {
         let changelog = "# Changelog\n\n## Unreleased\n\n## 1.10.0 (2026-01-02)\n\n### Added\n\n- A thing.\n\n## 1.1.0\n\n- B.\n";
         assert_eq!(notes(changelog, "1.10.0"), Ok("### Added\n\n- A thing."));
         assert_eq!(notes(changelog, "1.1.0"), Ok("- B."));
-        assert_eq!(notes(changelog, "1.1"), Err("CHANGELOG.md has no section `## 1.1`".to_owned()));
-        assert!(notes("# Changelog\n\n## 1.0.0\n", "1.0.0").is_err());
+        assert_eq!(notes("# Changelog\n\n## 1.0.0\n\n- A.\n", "1.0.0"), Ok("- A."));
+    }
+
+    #[test]
+    fn notes_leave_nothing_out() {
+        for (changelog, said) in [
+            (
+                "# Changelog\n\n## Unreleased\n\n- A.\n\n## 1.1.0\n\n- B.\n",
+                "no section `## 1.1`: rename `## Unreleased`",
+            ),
+            (
+                "# Changelog\n\n## Unreleased\n\n- A.\n\n## 1.1\n\n- B.\n",
+                "still has changes in `## Unreleased`: move",
+            ),
+            ("# Changelog\n\n## Unreleased\n\n## 1.1\n", "says nothing of 1.1: rename"),
+        ] {
+            let fault = notes(changelog, "1.1").unwrap_err();
+            assert!(fault.contains(said), "{fault}");
+        }
     }
 
     #[test]
