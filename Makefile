@@ -82,7 +82,7 @@ audit: ## Licenses, sources and known vulnerabilities of all dependencies, by de
 sbom: ## A CycloneDX list of what the binary is made of.
 	@cargo xtask sbom
 
-reproduce: ## Two release builds in different folders, which must be the same bytes: half an hour.
+reproduce: ## Two release builds in different folders, which must be the same bytes: half an hour. One is left as target/reproduce/tollgate.
 	@cargo xtask reproduce
 
 package: ## A .deb, .rpm and archive of the release binary, tried out in a new Debian up to a paid payment (ARGS is another binary).

@@ -23,7 +23,8 @@ cargo xtask fuzz [-- EXAMPLES]    requests at random for every operation of the 
 cargo xtask audit                 licenses, sources and advisories of all dependencies, with cargo-deny
 cargo xtask sbom                  a CycloneDX list of what the binary is made of, in target/tollgate.cdx.json
 cargo xtask sdks                  the SDKs' packages as they are published, in target/sdks
-cargo xtask reproduce             two release builds in different folders, which must be the same bytes: half an hour
+cargo xtask reproduce             two release builds in different folders, which must be the same bytes: half an hour; one is left
+                                  as target/reproduce/tollgate
 cargo xtask release-notes -- TAG  what the changelog says of a version, if everything in the repository has that version
 cargo xtask package [-- BINARY]   a .deb, an .rpm where rpmbuild is, and an archive of the release binary, in target/packages; as
                                   root the .deb is installed in a new Debian, up to a paid payment, unless
