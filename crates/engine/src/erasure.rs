@@ -101,7 +101,7 @@ impl Known {
 
 impl Engine {
     /// Erases a customer's personal data from an environment: from payments that have ended, and from customer tokens.
-    /// May be repeated, and interrupted anywhere.
+    /// May be repeated, and interrupted anywhere. Of everybody who was erased before, it takes out what an earlier version left.
     pub async fn erase_customer(
         &self,
         environment: EnvironmentId,
@@ -117,8 +117,11 @@ impl Engine {
         for method in [PaymentMethod::WebCard, PaymentMethod::Ach] {
             let mut after = None;
             while let Some(slice) = self.payments_behind(environment, method, &mut after).await? {
-                for payment in slice.iter().filter(|it| it.erased_at.is_none()) {
-                    if known.is(payment.external_id.as_deref(), payment.email.as_deref()) {
+                for payment in slice.iter().filter(|it| !it.is_erased()) {
+                    // Whose it was is no longer known where it was partly erased.
+                    let is_meant = payment.is_partly_erased
+                        || known.is(payment.external_id.as_deref(), payment.email.as_deref());
+                    if is_meant {
                         self.erase_payment(environment, payment.reference, &origin, &mut erasure).await?;
                     }
                 }
@@ -325,7 +328,7 @@ impl Engine {
             while let Some(slice) = self.payments_behind(environment, method, &mut after).await? {
                 // Their order is that of their making.
                 let has_reached_new = slice.last().is_some_and(|last| last.created_at >= before);
-                for payment in slice.iter().filter(|it| it.erased_at.is_none() && it.created_at < before) {
+                for payment in slice.iter().filter(|it| !it.is_erased() && it.created_at < before) {
                     self.erase_payment(environment, payment.reference, &origin, &mut erasure).await?;
                 }
                 if has_reached_new {

@@ -134,6 +134,12 @@ impl Somebody {
         nodes.one.overwrite_erased().await.unwrap();
     }
 
+    async fn is_partly_erased(&self, nodes: &Nodes) -> bool {
+        let (environment, method) = (self.environment, PaymentMethod::WebCard);
+        let customers = nodes.two.payment_customers(environment, method, None, ALL).await.unwrap();
+        customers[0].is_partly_erased
+    }
+
     async fn erase_one(&self, nodes: &Nodes, reference: ServiceReference) -> Erased {
         let entry = nodes.new_entry("erased");
         nodes.one.erase_payment(self.environment, reference, &entry).await.unwrap()
@@ -211,6 +217,34 @@ pub async fn a_person_is_erased_and_the_books_are_not(nodes: &Nodes) {
     // Another environment's payments are nobody's here.
     let elsewhere = Somebody { environment: nodes.environment().await.id, paid: *paid, sent: sent.clone() };
     assert_eq!(elsewhere.erase_one(nodes, references[1]).await, Erased::Missing);
+}
+
+pub async fn what_an_earlier_version_left_is_erased_when_asked_again(nodes: &Nodes) {
+    let who = somebody(nodes).await;
+    let (environment, reference) = (who.environment, card(who.paid));
+    let before = nodes.read(environment, who.paid).await.transaction.unwrap();
+    assert!(!who.is_partly_erased(nodes).await, "nobody erased it");
+    who.erase(nodes).await;
+    assert!(!who.is_partly_erased(nodes).await);
+    // As a version leaves it that does not know cards: all of it, and its terms.
+    let erased = nodes.read(environment, who.paid).await;
+    let change = PaymentChange {
+        transaction: Some((before.id, before.state)),
+        new_events: vec![nodes.new_outbox_event(FAILED)],
+        ..nodes.change_to(erased.revision, erased.progress)
+    };
+    nodes.change(environment, who.paid, &change).await;
+    while nodes.one.index_events(50).await.unwrap() > 0 {}
+    let found = async || nodes.two.find_payments(environment, "last4:4711", None, ALL).await.unwrap().len();
+    assert_eq!((who.is_partly_erased(nodes).await, found().await), (true, 1));
+
+    assert_eq!(who.erase_one(nodes, reference).await, Erased::Done);
+    let after = nodes.read(environment, who.paid).await;
+    assert_eq!(after.transaction.unwrap().state.card, erased.transaction.unwrap().state.card);
+    let events = nodes.all_events(environment).await;
+    let shown = events.iter().any(|event| format!("{:?}", event.state).contains("4711"));
+    assert_eq!((shown, found().await, who.is_partly_erased(nodes).await), (false, 0, false));
+    assert_eq!(who.erase_one(nodes, reference).await, Erased::Before);
 }
 
 pub async fn what_has_not_ended_keeps_its_data(nodes: &Nodes) {

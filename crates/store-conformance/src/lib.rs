@@ -191,7 +191,8 @@ macro_rules! conformance_suite {
                 a_store_knows_itself, work_that_is_due_is_counted, postings_are_found_by_their_payment,
                 the_last_check_of_a_provider_stays, the_account_of_a_credential_is_kept;
             erasure:
-                a_person_is_erased_and_the_books_are_not, what_has_not_ended_keeps_its_data,
+                a_person_is_erased_and_the_books_are_not, what_an_earlier_version_left_is_erased_when_asked_again,
+                what_has_not_ended_keeps_its_data,
                 customers_are_listed_in_slices, old_webhooks_are_forgotten_once_they_are_done_with;
             request_log:
                 calls_are_kept_once_and_found_by_every_filter, quotes_of_an_hour_are_added_up;

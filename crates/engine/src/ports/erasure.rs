@@ -16,6 +16,16 @@ pub struct StoredCustomer {
     pub external_id: Option<String>,
     pub email: Option<String>,
     pub erased_at: Option<Timestamp>,
+    /// True if something of the person is there although it was erased: the version that erased it did not know that, or a provider has
+    /// reported it since.
+    pub is_partly_erased: bool,
+}
+
+impl StoredCustomer {
+    /// True if nothing is left of the person.
+    pub fn is_erased(&self) -> bool {
+        self.erased_at.is_some() && !self.is_partly_erased
+    }
 }
 
 /// What became of erasing a payment's personal data.
@@ -23,7 +33,7 @@ pub struct StoredCustomer {
 pub enum Erased {
     /// It is gone.
     Done,
-    /// It was gone before.
+    /// It was gone before, all of it.
     Before,
     /// It is still needed: the payment has not ended, or its events are being indexed. That it is to be erased is remembered.
     InProgress,

@@ -9,10 +9,14 @@ use tollgate_domain::{
     ach::AchProviderStatus,
     card::ProviderStatus,
     customer::Customer,
-    id::{PaymentId, TransferId},
-    transaction::Status,
+    id::{ChangeId, PaymentId, TransferId},
+    payment_card::PaymentCard,
+    transaction::{Status, TransactionState},
 };
-use tollgate_engine::{CustomerName, Erasure, InProgress, PrepareRequest};
+use tollgate_engine::{
+    CustomerName, Erasure, InProgress, PrepareRequest,
+    ports::{Changed, PaymentChange},
+};
 
 use crate::support::{
     config::{self, BANK},
@@ -109,6 +113,57 @@ async fn a_customer_is_forgotten_everywhere_and_nobody_else_is() {
     world.resolve().await;
     world.deliver().await;
     world.check().await;
+}
+
+/// Brings a card back into a payment, as if whoever erased it had not known of cards.
+async fn leave_card(world: &World, id: PaymentId) {
+    let payment = world.payment(id).await;
+    let (at, transaction) = (payment.order.expires_at, payment.transaction.unwrap());
+    let card = PaymentCard { last_four: Some("4711".to_owned()), ..PaymentCard::default() };
+    let change = PaymentChange {
+        id: ChangeId::new(at, [7; 10]),
+        from_revision: payment.revision,
+        at,
+        progress: payment.progress,
+        transaction: Some((
+            transaction.id,
+            TransactionState { card: Some(Box::new(card)), ..transaction.state },
+        )),
+        began_at: at,
+        attempt: None,
+        refunds: Vec::new(),
+        disputes: Vec::new(),
+        postings: Vec::new(),
+        counts: None,
+        hold_actions: Vec::new(),
+        objects: Vec::new(),
+        entries: Vec::new(),
+        exceptions: Vec::new(),
+        event: None,
+        new_events: Vec::new(),
+    };
+    assert_eq!(world.store.change_payment(world.environment, id, &change).await.unwrap(), Changed::Done);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_earlier_version_left_goes_with_the_next_erasure() {
+    let world = World::new().await;
+    let (hers, others) = (paid(&world, "ada@example.com").await, paid(&world, "grace@example.com").await);
+    let erase = async |email: &str| {
+        let customer = CustomerName { external_id: None, email: Some(email.to_owned()) };
+        world.engine().erase_customer(world.environment, &customer, origin()).await.unwrap()
+    };
+    let one = Erasure { card_payments: 1, ..Erasure::default() };
+    assert_eq!(erase("ada@example.com").await, one);
+    for id in [hers, others] {
+        leave_card(&world, id).await;
+    }
+    // It is not hers by anything anymore, so it goes whoever is erased next.
+    assert_eq!(erase("somebody@example.com").await, one);
+    let card = async |id| world.payment(id).await.transaction.unwrap().state.card;
+    assert_eq!(card(hers).await.unwrap().last_four, None);
+    assert!(card(others).await.unwrap().last_four.is_some(), "nobody asked to erase it");
+    assert_eq!(erase("ada@example.com").await, Erasure::default());
 }
 
 #[tokio::test(start_paused = true)]

@@ -92,4 +92,9 @@ pub(crate) fn erased(stored: &str) -> Result<String, CorruptRow> {
     Ok(serde_json::to_string(&stored).unwrap_or_default())
 }
 
+/// True if erasing it takes something out of a stored card.
+pub(crate) fn has_personal_data(stored: &str) -> Result<bool, CorruptRow> {
+    Ok(erased(stored)? != stored)
+}
+
 texts! { Box<PaymentCard>: write, read; }

@@ -197,6 +197,11 @@ fn every_list_and_claim_has_its_index() {
         (digest::UNDIGESTED, "undigested_events", ""),
         (erasure::CARD_CUSTOMERS, "sqlite_autoindex_card_payments_1", "environment_id=? AND id>?"),
         (
+            erasure::CARD_CUSTOMERS,
+            "sqlite_autoindex_transactions_2",
+            "environment_id=? AND method=? AND reference=?",
+        ),
+        (
             erasure::TRANSFER_CUSTOMERS,
             "sqlite_autoindex_transfers_1",
             "environment_id=? AND transaction_id>?",

@@ -16,11 +16,16 @@ use crate::{
 };
 
 pub(crate) const CARD_CUSTOMERS: &str =
-    "SELECT id, id, created_at, CAST(NULL AS TEXT), customer_email, erased_at FROM card_payments
-     WHERE environment_id = $1 AND id >= $2 ORDER BY id LIMIT $3";
+    "SELECT p.id, p.id, p.created_at, CAST(NULL AS TEXT), p.customer_email, p.erased_at,
+         CASE WHEN p.erased_at IS NOT NULL THEN (
+             SELECT t.card FROM transactions t
+             WHERE t.environment_id = p.environment_id AND t.method = 'web_card' AND t.reference = p.id) END
+     FROM card_payments p
+     WHERE p.environment_id = $1 AND p.id >= $2 ORDER BY p.id LIMIT $3";
 
 pub(crate) const TRANSFER_CUSTOMERS: &str =
-    "SELECT f.transaction_id, t.reference, t.created_at, f.external_customer_id, f.customer_email, f.erased_at
+    "SELECT f.transaction_id, t.reference, t.created_at, f.external_customer_id, f.customer_email, f.erased_at,
+         CAST(NULL AS TEXT)
      FROM transfers f
      CROSS JOIN transactions t
      WHERE f.environment_id = $1 AND f.transaction_id >= $2
@@ -47,6 +52,10 @@ pub(crate) async fn customers<S: Session>(
             external_id: cells.get()?,
             email: cells.get()?,
             erased_at: cells.get()?,
+            is_partly_erased: match cells.text_or_none()? {
+                Some(card) => card::has_personal_data(&card)?,
+                None => false,
+            },
         })
     };
     s.query(sql, values![environment, first, limit], read).await
@@ -123,7 +132,8 @@ pub(crate) async fn erase<S: Session>(
     let Some(erased_at) = lock(s, environment, reference).await? else {
         return Ok(Effect::Nothing(Erased::Missing));
     };
-    if erased_at.is_some() {
+    // An earlier version that erases does not know the card.
+    if erased_at.is_some() && !is_card_left(s, environment, reference).await? {
         return Ok(Effect::Nothing(Erased::Before));
     }
     let is_busy = s.exists(busy, values![environment, reference]).await?
@@ -198,16 +208,34 @@ async fn terms<S: Session>(
     Ok(Digest::of(digest::alone(s, environment, reference).await?.as_slice()).terms)
 }
 
+async fn stored_card<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    reference: ServiceReference,
+) -> Result<Option<String>, Fault> {
+    let sql = "SELECT card FROM transactions
+         WHERE environment_id = $1 AND method = $2 AND reference = $3 AND card IS NOT NULL";
+    s.query_opt(sql, values![environment, reference.method().as_str(), reference], read).await
+}
+
+async fn is_card_left<S: Session>(
+    s: &mut S,
+    environment: EnvironmentId,
+    reference: ServiceReference,
+) -> Result<bool, Fault> {
+    match stored_card(s, environment, reference).await? {
+        Some(stored) => Ok(card::has_personal_data(&stored)?),
+        None => Ok(false),
+    }
+}
+
 /// Of the card there stays what fees and statistics are about.
 async fn erase_card<S: Session>(
     s: &mut S,
     environment: EnvironmentId,
     reference: ServiceReference,
 ) -> Result<(), Fault> {
-    let sql = "SELECT card FROM transactions
-         WHERE environment_id = $1 AND method = $2 AND reference = $3 AND card IS NOT NULL";
-    let values = values![environment, reference.method().as_str(), reference];
-    if let Some(stored) = s.query_opt::<String>(sql, values, read).await? {
+    if let Some(stored) = stored_card(s, environment, reference).await? {
         let sql = "UPDATE transactions SET card = $4
              WHERE environment_id = $1 AND method = $2 AND reference = $3";
         let erased = card::erased(&stored)?;
