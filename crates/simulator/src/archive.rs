@@ -148,13 +148,15 @@ struct Inner {
     file: File,
     length: u64,
     rewrite_at: u64,
+    /// Half a line may stand at its end.
+    is_torn: bool,
 }
 
 impl Archive {
     /// Opens the file, which is made where there is none. It is to be read and written anew before anything is appended.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let file = private().append(true).open(path)?;
-        let inner = Mutex::new(Inner { file, length: 0, rewrite_at: 0 });
+        let inner = Mutex::new(Inner { file, length: 0, rewrite_at: 0, is_torn: false });
         Ok(Self { path: path.to_owned(), inner, has_grown: Notify::new() })
     }
 
@@ -163,6 +165,9 @@ impl Archive {
     pub(crate) fn read(&self, mut visit: impl FnMut(&Row)) -> io::Result<()> {
         for line in BufReader::new(File::open(&self.path)?).split(b'\n') {
             let line = line?;
+            if line.is_empty() {
+                continue;
+            }
             let rows: Vec<Box<RawValue>> = match serde_json::from_slice(&line) {
                 Ok(rows) => rows,
                 Err(error) => {
@@ -182,12 +187,20 @@ impl Archive {
 
     /// Appends a change. Writing to memory of the operating system takes microseconds, so no task is made for it.
     pub(crate) fn append(&self, line: Line) {
-        let Some(text) = line.finish() else { return };
+        let Some(mut text) = line.finish() else { return };
         let mut inner = lock(&self.inner);
+        let was_torn = inner.is_torn;
+        if was_torn {
+            text.insert(0, b'\n');
+        }
         inner.length += u64::try_from(text.len()).unwrap_or_default();
-        if let Err(error) = inner.file.write_all(&text) {
+        let written = inner.file.write_all(&text);
+        inner.is_torn = written.is_err();
+        if let Err(error) = written {
             tracing::error!(%error, "the simulator's file cannot be written");
-            // Half a line may stand at its end now. Written anew, the file is whole.
+        }
+        if was_torn || inner.is_torn {
+            // A change is missing. Written anew, the file is whole.
             inner.rewrite_at = 0;
         }
         if inner.length >= inner.rewrite_at {
@@ -212,7 +225,7 @@ impl Archive {
         file.sync_all()?;
         fs::rename(&half, &self.path)?;
         let rewrite_at = lines.length.saturating_mul(2).saturating_add(GROWTH_MIN);
-        *inner = Inner { file, length: lines.length, rewrite_at };
+        *inner = Inner { file, length: lines.length, rewrite_at, is_torn: false };
         Ok(())
     }
 }
@@ -287,5 +300,43 @@ impl<T: Clone + PartialEq + Serialize + DeserializeOwned> Part for Single<T> {
             self.value = value;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn append(archive: &Archive, number: u64) {
+        let mut line = Line::default();
+        line.rows("owner", "part").add(number, "id", Some(&"an object"));
+        archive.append(line);
+    }
+
+    fn numbers(archive: &Archive) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        archive.read(|row| numbers.push(row.number)).unwrap();
+        numbers
+    }
+
+    #[test]
+    fn a_full_disk_takes_one_line_and_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let archive = Archive::open(&folder.path().join("simulator.jsonl")).unwrap();
+        archive.rewrite(|_| Ok(())).unwrap();
+        append(&archive, 1);
+        let full = OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let mut file = std::mem::replace(&mut lock(&archive.inner).file, full);
+        append(&archive, 2);
+        file.write_all(br#"[["owner.part",2,"#).unwrap();
+        lock(&archive.inner).file = file;
+        let is_to_be_rewritten = || lock(&archive.inner).rewrite_at == u64::MAX;
+        assert!(is_to_be_rewritten());
+        archive.rewrite(|_| Err(ErrorKind::StorageFull.into())).unwrap_err();
+        assert!(!is_to_be_rewritten(), "not at once");
+        append(&archive, 3);
+        append(&archive, 4);
+        assert_eq!(numbers(&archive), [1, 3, 4]);
+        assert!(is_to_be_rewritten(), "there is room again for what is missing");
     }
 }
