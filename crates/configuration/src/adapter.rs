@@ -34,6 +34,8 @@ pub struct FieldSpec {
     pub required: bool,
     /// The most characters it may have where that is a rule of the provider's: printable ASCII then.
     pub length_max: Option<usize>,
+    /// Whether it is bytes in hexadecimal.
+    pub hex: bool,
 }
 
 /// Which versions of a provider's API can be asked for.
@@ -82,7 +84,7 @@ const fn secret(name: &'static str) -> FieldSpec {
 }
 
 const fn open(name: &'static str) -> FieldSpec {
-    FieldSpec { name, secret: false, required: true, length_max: None }
+    FieldSpec { name, secret: false, required: true, length_max: None, hex: false }
 }
 
 /// Needed for some transfers only.
@@ -256,8 +258,8 @@ impl Adapter {
         const ADYEN: &[FieldSpec] = &[
             secret("apiKey"),
             open("clientKey"),
-            secret("hmacKey"),
-            FieldSpec { required: false, ..secret("hmacKeyPrevious") },
+            FieldSpec { hex: true, ..secret("hmacKey") },
+            FieldSpec { required: false, hex: true, ..secret("hmacKeyPrevious") },
             FieldSpec { required: false, ..secret("webhookPassword") },
         ];
         const INCREASE: &[FieldSpec] = &[secret("apiKey"), secret("webhookSecret")];

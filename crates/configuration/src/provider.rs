@@ -496,6 +496,10 @@ fn read_funding(field: &FieldSpec, node: &Node<'_>, errors: &mut ValidationError
     Some(text.to_owned())
 }
 
+fn is_hex(text: &str) -> bool {
+    text.len().is_multiple_of(2) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 fn read_credential(
     provider: &Provider,
     field: FieldSpec,
@@ -509,6 +513,10 @@ fn read_credential(
     match secrets {
         SecretSource::Sent { current } => {
             let text = node.text(MAX_CREDENTIAL_LENGTH, errors)?;
+            if field.hex && !Secret::is_masked_form(text) && !is_hex(text) {
+                node.fault(errors, "must be hexadecimal, as the provider shows it");
+                return None;
+            }
             if !Secret::is_masked_form(text) {
                 return Some(Credential::Secret(Secret::new(text)));
             }

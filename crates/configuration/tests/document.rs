@@ -498,3 +498,28 @@ fn faulty_options_are_named() {
         assert_eq!(found[0].field, format!("providers.{provider}.options.{field}"));
     }
 }
+
+/// A key that is not hexadecimal verifies nothing: it is refused when it is sent, and the rest of its provider still works where
+/// one was stored before that.
+#[test]
+fn a_key_in_hexadecimal_is_checked_when_it_is_sent() {
+    let with = |name: &str, key: &str| {
+        let mut document = example();
+        document["providers"]["card_provider_c"] =
+            json!({ "adapter": "adyen", "credentials": { name: key }, "merchantAccount": "Shop" });
+        document
+    };
+    for name in ["hmacKey", "hmacKeyPrevious"] {
+        for wrong in ["not hexadecimal", "whsec_00", "ABC"] {
+            let found = errors(&with(name, wrong));
+            let path = format!("providers.card_provider_c.credentials.{name}");
+            assert_eq!((found.len(), &found[0].field), (1, &path), "{wrong}: {found:?}");
+            assert!(found[0].message.starts_with("must be hexadecimal"), "{found:?}");
+        }
+        let first = read(&with(name, &"aB09".repeat(16)));
+        assert_eq!(Configuration::read(&first.to_public(), &first).unwrap().providers, first.providers);
+        let stored = first.to_stored(environment(1), &sealer()).unwrap();
+        let opened = Configuration::from_stored(&stored, environment(1), &sealer(), &built_in_fee_rules());
+        assert_eq!(opened.unwrap().providers, first.providers);
+    }
+}
