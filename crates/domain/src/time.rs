@@ -43,6 +43,11 @@ impl Timestamp {
         }
     }
 
+    /// The instant that [`Self::rfc3339`] wrote.
+    pub fn parse(text: &str) -> Option<Self> {
+        text.parse::<jiff::Timestamp>().ok().map(|at| Self(at.as_millisecond()))
+    }
+
     /// How long after `earlier` this instant is; nothing if it is not after it.
     pub fn since(self, earlier: Self) -> Duration {
         Duration::from_millis(u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or_default())

@@ -155,8 +155,20 @@ impl DisputeStage {
     const INQUIRY: [&str; 2] = ["warning_", "inquiry_"];
     /// The steps of a dispute in their order, where a provider tells of each step and none of them again. After the last, it is
     /// won or lost.
-    const STEPS: [&str; 5] =
-        ["inquiry_needs_response", "announced", "charged_back", "reversed", "arbitration"];
+    const STEPS: [&str; 7] = [
+        Self::INQUIRED,
+        Self::INQUIRY_EXPIRED,
+        "announced",
+        "charged_back",
+        Self::UNDEFENDED,
+        "reversed",
+        "arbitration",
+    ];
+    const INQUIRED: &str = "inquiry_needs_response";
+    /// The bank asked and got no answer: it may still take the money.
+    const INQUIRY_EXPIRED: &str = "inquiry_expired";
+    /// No evidence is taken anymore: lost, once the money is taken.
+    const UNDEFENDED: &str = "undefended";
 }
 
 impl Dispute {
@@ -173,6 +185,7 @@ impl Dispute {
             }
             // The money of a dispute that was won is still to come.
             DisputeStage::Returned => DisputeStage::Open,
+            DisputeStage::Open if is_away && self.status == DisputeStage::UNDEFENDED => DisputeStage::Lost,
             DisputeStage::Open | DisputeStage::Inquiry if is_away => DisputeStage::Open,
             DisputeStage::Open | DisputeStage::Inquiry => DisputeStage::Inquiry,
         }
@@ -229,7 +242,10 @@ impl Dispute {
         }
         // A step that was taken before comes late, or again.
         if self.step().zip(news.step()).is_some_and(|(known, told)| told <= known) {
-            return self;
+            return if self.status == DisputeStage::UNDEFENDED { self.with_money_of(news) } else { self };
+        }
+        if self.status == DisputeStage::INQUIRED && news.status == DisputeStage::UNDEFENDED {
+            return Self { status: DisputeStage::INQUIRY_EXPIRED.to_owned(), ..self };
         }
         Self {
             reason: news.reason.or(self.reason),
@@ -239,6 +255,11 @@ impl Dispute {
             withdrawn: news.withdrawn.or(self.withdrawn),
             ..news
         }
+    }
+
+    /// This dispute with what a late step says was taken for it.
+    fn with_money_of(self, late: Self) -> Self {
+        Self { withdrawn: self.withdrawn.max(late.withdrawn), reason: self.reason.or(late.reason), ..self }
     }
 }
 
@@ -391,6 +412,9 @@ mod tests {
             ("won", None, Returned, 0),
             ("won", Some(1_000), Open, 1_000),
             ("won", Some(0), Returned, 0),
+            ("undefended", None, Open, 1_000),
+            ("undefended", Some(0), Inquiry, 0),
+            ("undefended", Some(1_000), Lost, 1_000),
             ("prevented", None, Returned, 0),
             ("prevented", Some(0), Returned, 0),
             ("prevented", Some(1_000), Lost, 1_000),

@@ -358,7 +358,7 @@ async fn read_result(
     if read.id != session {
         return Err(unknown("the response is about another session"));
     }
-    status::session(read, order).map(Reading::Report)
+    status::session(read, order)
 }
 
 /// Asks for a capture or void. It is taken, and its webhook says what becomes of it.

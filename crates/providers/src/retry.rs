@@ -134,7 +134,9 @@ impl<'a> CallSession<'a> {
             let AttemptResult { outcome, again, .. } = self.try_once(call, &interpret, timeout, tries).await;
             let pause = self.pause(number, &outcome);
             let enough = number >= self.settings.tries_max || Instant::now() + pause >= self.ends;
-            if !again || enough {
+            // Without a key, what may have been made would be made once more.
+            let is_twice = call.makes && call.key.is_none() && matches!(outcome, Err(CallError::Unknown(_)));
+            if !again || enough || is_twice {
                 return settled(outcome, doubt.as_ref(), call.makes);
             }
             if let Err(CallError::Unknown(transient)) = outcome {

@@ -3,7 +3,7 @@
 use crate::{
     book::{Answered, PaymentCase, TransferCase},
     node::Answer,
-    providers::{BankTransfer, Held, Ledger, Standing},
+    providers::{BankTransfer, DROP_IN, Held, Ledger, Page, Standing},
     world::World,
 };
 
@@ -171,7 +171,7 @@ fn confirmed(
                 "failed" => {
                     // A later card, or a later try on the same page, may have come through since.
                     sales.iter().any(|sale| !sale.is_taken)
-                        || pages.iter().any(|page| page.was_declined)
+                        || pages.iter().any(|page| page.was_declined && !is_paid_in_browser(page))
                         || answer.text("/data/transaction/failure/code") == "not_charged"
                 }
                 _ => true,
@@ -188,6 +188,11 @@ fn confirmed(
         500 => faults.push(("nothing breaks", answer.body.to_string())),
         _ => {}
     }
+}
+
+/// Whether a page is paid whose provider is only asked with what the browser got: nobody pays on it once that is asked about.
+fn is_paid_in_browser(page: &Page) -> bool {
+    page.account.wire == DROP_IN && page.is_paid()
 }
 
 /// A caller's answer to a switch: nobody can pay at the provider that was left, nor twice.

@@ -26,6 +26,9 @@ const LAST_WORD: Duration = Duration::from_hours(12);
 /// As long as such a provider surely remembers the key of a command. Later, it is not sent again.
 const KEY_KEPT: Duration = Duration::from_hours(24 * 6);
 
+/// What a payment waits for whose last attempt may have been paid: what the payer's page brought of it could not be asked about.
+const LAST_ATTEMPT: &str = "the last attempt";
+
 /// Whether the provider answered that it cannot be asked.
 pub(super) fn cannot_be_asked(call: &Call<Reading>) -> bool {
     matches!(call.outcome, Ok(Reading::CannotBeAsked(_)))
@@ -45,6 +48,24 @@ fn is_preparing(payment: &CardPayment) -> bool {
     payment.progress.preparation == Preparation::Preparing
 }
 
+/// True for a payment that counts as failed by an earlier attempt, where the next one may be paid.
+fn may_be_paid_again(payment: &CardPayment) -> bool {
+    let status = payment.transaction.as_ref().map(|transaction| transaction.state.status);
+    status == Some(Status::Failed) && payment.progress.preparation == Preparation::Prepared
+}
+
+/// Since when the result of the payment's last attempt is unread. What it waits for keeps that.
+pub(super) fn unread_since(payment: &CardPayment) -> Option<Timestamp> {
+    let waiting = payment.progress.waiting.as_deref().filter(|_| may_be_paid_again(payment))?;
+    let (_, since) = waiting.split_once(LAST_ATTEMPT)?.1.split_once(" since ")?;
+    Timestamp::parse(since.split(';').next()?)
+}
+
+/// What [`unread_since`] reads.
+pub(super) fn unread_text(since: Timestamp) -> String {
+    format!("{LAST_ATTEMPT} since {}", since.rfc3339())
+}
+
 /// What a webhook is awaited about, and since when.
 fn awaited(payment: &CardPayment, now: Timestamp) -> Option<(String, Timestamp)> {
     let transaction = payment.transaction.as_ref();
@@ -58,6 +79,9 @@ fn awaited(payment: &CardPayment, now: Timestamp) -> Option<(String, Timestamp)>
     let is_open = status.is_some_and(Status::is_open);
     if let Some(transaction) = transaction.filter(|_| is_open) {
         return Some(("the payment".to_owned(), transaction.updated_at));
+    }
+    if let Some(since) = unread_since(payment) {
+        return Some((LAST_ATTEMPT.to_owned(), since));
     }
     let expires_at = payment.order.expires_at;
     let is_payable = matches!(payment.progress.preparation, Preparation::Preparing | Preparation::Prepared);
@@ -85,6 +109,16 @@ impl PaymentUpdate<'_> {
         }
     }
 
+    /// The result of an attempt was not read, and no other call tells it. What was recorded of an earlier attempt says nothing
+    /// of this one, so that its webhook is awaited.
+    pub(super) fn await_unread(&mut self) {
+        if may_be_paid_again(self.payment()) {
+            let since = unread_since(self.payment()).unwrap_or_else(|| self.now());
+            self.progress().waiting = Some(unread_text(since));
+        }
+        self.await_webhook();
+    }
+
     /// Waits for the provider's signed webhook. What it is still being asked for is asked for again when that is due, whatever its
     /// webhooks tell of other things meanwhile.
     pub(super) fn await_webhook(&mut self) {
@@ -107,12 +141,12 @@ impl PaymentUpdate<'_> {
 
     /// Says what is waited for and since when; an operator is asked once that is too long.
     pub(super) fn await_word(&mut self) {
-        let waited = self.progress().waiting.clone();
+        let (now, provider) = (self.now(), self.payment().order.provider.clone());
+        let (waited, awaited) = (self.progress().waiting.clone(), awaited(self.payment(), now));
         self.schedule_next_check();
         self.progress().follow_up = None;
-        let (now, provider) = (self.now(), self.payment().order.provider.clone());
         let status = self.payment().transaction.as_ref().map(|transaction| transaction.state.status);
-        let Some((what, since)) = awaited(self.payment(), now) else {
+        let Some((what, since)) = awaited else {
             if status == Some(Status::Authorized) {
                 self.progress().due = None;
             }
@@ -136,18 +170,33 @@ impl PaymentUpdate<'_> {
         self.progress().waiting = Some(overdue);
     }
 
-    /// Nothing can be taken back: what was never handed out nobody can pay, and anything else ends by itself. Where its customer
-    /// says that it was paid, only the webhook ends it.
+    /// Nothing can be taken back: what was never handed out nobody can pay, and anything else ends by itself. Where somebody is
+    /// paying it, only the webhook ends it, and where the last attempt is unread, an operator is asked first.
     pub(super) fn end_unasked(&mut self, known: Option<&ProviderReport>, end_as: Preparation) {
         let was_handed_out = !is_preparing(self.payment()) || self.payment().order.is_leaving();
         self.note_unasked(known, &[]);
+        if known.is_some() && !self.has_discrepancies() {
+            return self.keep_prepared();
+        }
         let status = self.payment().transaction.as_ref().map(|transaction| transaction.state.status);
         let last_word = self.payment().order.expires_at.saturating_add(LAST_WORD);
-        if !was_handed_out || (matches!(status, None | Some(Status::Failed)) && self.now() >= last_word) {
+        let unread = unread_since(self.payment()).map(|since| since.saturating_add(WEBHOOK_DEADLINE));
+        let last_word = unread.map_or(last_word, |deadline| last_word.max(deadline));
+        let is_unpaid = matches!(status, None | Some(Status::Failed));
+        if !was_handed_out || (is_unpaid && self.now() >= last_word) {
             end(self, end_as, None);
             self.schedule_next_check();
-        } else if matches!(status, None | Some(Status::Failed)) && self.now() < last_word {
-            self.progress().due = Some(last_word);
+        } else if is_unpaid {
+            let due = self.progress().due.filter(|due| unread.is_some() && *due < last_word);
+            self.progress().due = Some(due.unwrap_or(last_word));
+        }
+    }
+
+    /// Somebody is paying it: it is a payment like any other until its webhook comes.
+    fn keep_prepared(&mut self) {
+        if is_preparing(self.payment()) {
+            self.preparation(Preparation::Prepared, None);
+            self.await_word();
         }
     }
 }

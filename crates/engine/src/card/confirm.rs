@@ -93,7 +93,8 @@ pub enum ConfirmError {
         /// The paths of what is missing; empty where the provider refuses what is there.
         missing: Vec<String>,
     },
-    /// The provider could not be reached, or did not answer. Nothing was charged.
+    /// The provider could not be reached, or did not answer. Nothing was charged by this call; whether the payer has paid in the
+    /// browser is not known.
     #[error("the provider did not respond")]
     Unavailable {
         /// When to try again, if the provider said.
@@ -121,13 +122,28 @@ struct ProviderCheck {
     /// The payment as it was before the provider was asked.
     seen: CardPayment,
     call: Call<Reading>,
-    /// Whether nothing else can be asked afterwards.
+    /// Whether no other call tells what became of the payment.
     is_blind: bool,
     client_status: Option<String>,
     asked_at: Timestamp,
     /// Whether it was read after its end.
     is_late: bool,
     request: String,
+}
+
+impl ProviderCheck {
+    /// Whether no answer says what became of the attempt.
+    fn is_unread(&self) -> bool {
+        self.is_blind && !matches!(self.call.outcome, Ok(Reading::Report(_)) | Err(CallError::Rejected(_)))
+    }
+
+    /// When to ask again, if the provider said.
+    fn retry_after(&self) -> Option<Duration> {
+        match &self.call.outcome {
+            Err(CallError::Unsent(transient) | CallError::Unknown(transient)) => transient.retry_after,
+            Ok(_) | Err(CallError::Rejected(_)) => None,
+        }
+    }
 }
 
 /// A provider's response once it is recorded.
@@ -239,7 +255,7 @@ impl Engine {
         let (environment, id) = (payment.order.environment, payment.order.id);
         let asked_at = self.clock.now();
         let name = payment.order.provider.clone();
-        let mut seen = payment;
+        let (mut seen, mut retry_after) = (payment, None);
         for _ in 0..MAX_ROUNDS {
             check_unmoved(&seen, &name)?;
             if seen.progress.confirmed && is_paid(&seen) {
@@ -281,9 +297,13 @@ impl Engine {
                     _ => ConfirmError::Rejected(rejection.failure.clone()),
                 });
             }
+            retry_after = check.retry_after();
             // The store fails, and the provider was asked: the answer is about the payment.
             let Some(RecordedCheck { payment, replayed, is_news }) = recorded else { break };
             if let Some(payment) = payment {
+                if check.is_unread() && has_failed(&payment) {
+                    return Err(ConfirmError::Unavailable { retry_after });
+                }
                 if is_late && !is_under_way(&payment) {
                     return Err(EXPIRED);
                 }
@@ -295,6 +315,10 @@ impl Engine {
             if !is_news && seen.transaction.is_some() {
                 return Ok(Confirmed { payment: seen, replayed: true });
             }
+        }
+        // What failed may be an earlier attempt than the one that was asked about.
+        if result.is_some() && has_failed(&seen) {
+            return Err(ConfirmError::Unavailable { retry_after });
         }
         let mut update = PaymentUpdate::of(self, seen, None);
         if update.payment().transaction.is_none() {
@@ -315,7 +339,7 @@ impl Engine {
                 if update.payment().transaction.is_none() {
                     update.transaction(TransactionState::pending());
                 }
-                update.await_webhook();
+                update.await_unread();
             }
             Ok(Reading::Report(report)) if check.is_late => {
                 update.apply_report(report, Trigger::Other, "confirm");
@@ -333,7 +357,11 @@ impl Engine {
                 if update.payment().transaction.is_none() {
                     update.transaction(TransactionState::pending());
                 }
-                update.try_again(transient);
+                if check.is_blind && has_failed(update.payment()) {
+                    update.await_unread();
+                } else {
+                    update.try_again(transient);
+                }
             }
             Err(CallError::Rejected(_)) => {
                 update.progress().confirmed = !is_first;
@@ -344,7 +372,7 @@ impl Engine {
             update.await_webhook();
         }
         let replayed = !is_first && !update.moves();
-        let is_news = !replayed || update.has_discrepancies() || is_refused;
+        let is_news = !replayed || update.has_discrepancies() || is_refused || check.is_unread();
         Ok(RecordedCheck { payment: update.commit().await?, replayed, is_news })
     }
 
@@ -363,6 +391,10 @@ pub(super) fn too_busy() -> ConfirmError {
 
 pub(super) fn not_configured(payment: &CardPayment, missing: Vec<String>) -> ConfirmError {
     ConfirmError::NotConfigured { provider: payment.order.provider.clone(), missing }
+}
+
+fn has_failed(payment: &CardPayment) -> bool {
+    payment.transaction.as_ref().is_some_and(|transaction| transaction.state.status == Status::Failed)
 }
 
 /// Whether the money has moved.

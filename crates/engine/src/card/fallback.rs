@@ -127,9 +127,9 @@ impl Engine {
             Some(Embedded::InBrowser(cards)) if order.flow == Flow::PaymentComponent => cards.max_lifetime(),
             _ => page.and_then(HostedCheckout::max_lifetime),
         };
-        let expires_at = longest.map_or(order.expires_at, |longest| {
-            order.expires_at.min(order.created_at.saturating_add(longest))
-        });
+        let now = self.clock.now();
+        let expires_at =
+            longest.map_or(order.expires_at, |longest| order.expires_at.min(now.saturating_add(longest)));
         let asked = provider.preparing(order.flow);
         // A payment that was charged elsewhere says from the beginning where it is now.
         let asks = asked.is_some() || order.route.was_switched();

@@ -12,6 +12,7 @@ use tollgate_domain::{
 
 use super::{
     at_provider::open_hold_action,
+    awaiting::unread_since,
     provider_report::{has_no_room, recorded_refund},
     resolve::end,
     update::PaymentUpdate,
@@ -93,6 +94,12 @@ fn is_on_record(payment: &CardPayment, named: Option<&str>) -> bool {
     recorded.is_some() && (named.is_none() || named == recorded)
 }
 
+/// Whether what is told is about another of the customer's attempts than the one on record.
+fn is_of_another(payment: &CardPayment, notice: &WebhookNotice) -> bool {
+    let recorded = payment.transaction.as_ref().and_then(|it| it.state.provider_reference.as_ref());
+    recorded.is_some() && recorded != notice.payment.as_ref()
+}
+
 /// What must be heard before a refund can be recorded. One that came to nothing follows nothing.
 fn refund_waits_for(payment: &CardPayment, report: &RefundReport, is_unpaid: bool) -> Option<&'static str> {
     if is_unpaid && report.status.counts() {
@@ -127,6 +134,9 @@ fn apply(update: &mut PaymentUpdate<'_>, notice: &WebhookNotice, signed: &Signed
             let status = update.payment().transaction.as_ref().map(|transaction| transaction.state.status);
             let is_unpaid = matches!(status, None | Some(Status::Pending | Status::Failed));
             let is_prepared = update.payment().progress.preparation == Preparation::Prepared;
+            if is_of_another(update.payment(), notice) || unread_since(update.payment()).is_some() {
+                return "about another attempt at this payment";
+            }
             if is_unpaid && is_prepared && update.now() >= update.payment().order.expires_at {
                 end(update, Preparation::Expired, None);
             }

@@ -17,7 +17,12 @@ use tollgate_domain::{
     transaction::{Dispute, Failure, Status, TransactionState},
 };
 
-use super::{at_provider::open_attempt, refund::is_missing, schedule};
+use super::{
+    at_provider::open_attempt,
+    awaiting::{unread_since, unread_text},
+    refund::is_missing,
+    schedule,
+};
 use crate::{
     activity,
     audit_log::Audited,
@@ -389,13 +394,16 @@ impl<'e> PaymentUpdate<'e> {
         }
         let options = &self.engine.options.resolver;
         self.payment.progress.due = Some(schedule::next_retry(&self.payment, self.at, transient, options));
-        self.payment.progress.waiting = Some(transient.reason.clone());
+        let unread = unread_since(&self.payment).map(unread_text);
+        let reason = [Some(transient.reason.clone()), unread];
+        self.payment.progress.waiting = Some(reason.into_iter().flatten().collect::<Vec<_>>().join("; "));
     }
 
     /// The configuration leads to another account than the one it was sent to: an operator decides.
     pub(super) fn wait_for_account(&mut self, check: &AccountCheck) {
         let transient = check.transient_error();
-        if self.payment.progress.waiting.as_deref() != Some(transient.reason.as_str()) {
+        let waiting = self.payment.progress.waiting.as_deref();
+        if !waiting.is_some_and(|waiting| waiting.starts_with(&transient.reason)) {
             self.record_discrepancies(vec![check.discrepancy()], "resolver");
         }
         self.try_again(&transient);

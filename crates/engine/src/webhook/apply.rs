@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use tollgate_domain::{PaymentMethod, Timestamp};
 use tracing::warn;
 
-use super::{dispute_list::LIST_KIND, notice_text};
+use super::{dispute_list::LIST_KIND, notice_text, receive::UNREADABLE_KIND};
 use crate::{
     backoff::exponential_backoff,
     engine::Engine,
@@ -63,6 +63,10 @@ impl Engine {
         if stored.event.kind == LIST_KIND {
             let outcome = self.apply_dispute_list(&stored).await?;
             return self.settle_outcome(&stored, outcome).await;
+        }
+        if stored.event.kind == UNREADABLE_KIND {
+            // Its body was not kept: there is nothing to try again.
+            return self.set_aside(&stored, ProviderEventState::Parked, &stored.note).await;
         }
         let Some(notice) = notice_text::read(&stored.event.notice) else {
             // A node of the version that stored it can read it.

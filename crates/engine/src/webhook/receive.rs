@@ -25,7 +25,7 @@ use crate::{
 const MAX_NAME_LENGTH: usize = 255;
 const NAMES_RULE: &str = "its ID and type must be 1 to 255 bytes without NUL";
 /// The type of an event that is signed and cannot be read.
-const UNREADABLE_KIND: &str = "unreadable";
+pub(super) const UNREADABLE_KIND: &str = "unreadable";
 
 /// Why a webhook was not taken in.
 #[derive(Debug, thiserror::Error)]

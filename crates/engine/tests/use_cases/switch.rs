@@ -175,6 +175,25 @@ async fn a_declined_payment_is_paid_at_the_next_provider_for_its_fee() {
     }
 }
 
+/// A provider that is switched to late still lets it be paid for as long as it lets anything be paid.
+#[tokio::test(start_paused = true)]
+async fn what_a_provider_lets_be_paid_for_a_day_is_payable_for_a_day_from_the_switch_on() {
+    const DAY: Duration = Duration::from_hours(24);
+    let world = World::new().await;
+    let mut document = route(INTENTS, &[OTHER]);
+    document["settings"]["preparationLifetimeSeconds"] = json!(7 * 86_400);
+    world.configure(document).await;
+    let payment = world.prepared(Flow::PaymentComponent, 1_000).await;
+    sleep(2 * DAY).await;
+    world.providers.records().page().status = ProviderStatus::Failed(failure("card_declined"));
+    world.confirm(payment.order.id, look_at(&payment.progress.object.unwrap())).await.unwrap();
+    world.providers.records().intent_lives = Some(DAY);
+    let switched = switch(&world, payment.order.id, INTENTS).await.unwrap().payment;
+    assert_eq!(switched.order.provider, OTHER);
+    let left = switched.order.expires_at.since(world.clock().time());
+    assert!(left > Duration::from_hours(23) && left <= DAY, "{left:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn every_target_can_be_tried_once() {
     let world = World::new().await;

@@ -26,14 +26,16 @@ fn payment_status(code: &str, capture: CaptureMode) -> ProviderStatus {
 }
 
 /// Where a session stood when its browser was done.
-pub(super) fn session(result: SessionResult, order: &CardOrder) -> Result<ProviderReport, CallError> {
+pub(super) fn session(result: SessionResult, order: &CardOrder) -> Result<Reading, CallError> {
     let SessionResult { status, reference, payments, .. } = result;
     let word = |payment: &SessionPayment| payment.result_code.clone().unwrap_or_default();
     let paid = payments.iter().find(|payment| word(payment) == "Authorised").or_else(|| payments.first());
     let provider_status = match (status.as_str(), paid) {
         ("completed" | "paymentPending", Some(payment)) => payment_status(&word(payment), order.capture),
         // Paid, and by which payment its webhook tells.
-        ("completed" | "paymentPending", None) => ProviderStatus::Processing,
+        ("completed", None) => ProviderStatus::Processing,
+        // Whether it is paid, its webhook tells.
+        ("paymentPending", None) => return Ok(Reading::CannotBeAsked(None)),
         ("refused", _) => ProviderStatus::Failed(Code::CardDeclined.failure()),
         ("canceled", _) => ProviderStatus::Failed(Code::CustomerCanceled.failure()),
         // The customer may still be at it: its end is waited for.
@@ -50,7 +52,7 @@ pub(super) fn session(result: SessionResult, order: &CardOrder) -> Result<Provid
         ),
         None => None,
     };
-    Ok(ProviderReport {
+    Ok(Reading::Report(ProviderReport {
         payment: paid.and_then(|payment| payment.psp_reference.clone()),
         provider_status,
         amount,
@@ -61,7 +63,7 @@ pub(super) fn session(result: SessionResult, order: &CardOrder) -> Result<Provid
         source: ReportSource::Result,
         card: None,
         is_not_card: false,
-    })
+    }))
 }
 
 /// Where a payment link stands. It never says which payment has paid it.
@@ -81,12 +83,13 @@ pub(super) fn link(link: &Link) -> Result<Reading, CallError> {
             is_not_card: false,
         })
     };
+    let unasked = |report| Reading::CannotBeAsked(Some(Box::new(report)));
     Ok(match link.status.as_str() {
         "active" => Reading::Report(report(ProviderStatus::NotStarted)?),
         "expired" => Reading::Report(report(ProviderStatus::Canceled)?),
-        "completed" | "paid" | "paymentPending" => {
-            Reading::CannotBeAsked(Some(Box::new(report(ProviderStatus::Processing)?)))
-        }
+        "completed" | "paid" => unasked(report(ProviderStatus::Processing)?),
+        // Of the one who pays it is not known yet whether it comes to anything, so that a refusal may follow.
+        "paymentPending" => unasked(report(ProviderStatus::ActionRequired)?),
         other => Reading::Report(report(ProviderStatus::Unrecognized(other.to_owned()))?),
     })
 }
@@ -112,11 +115,15 @@ mod tests {
             let Reading::Report(report) = read(status) else { panic!("{status} can be asked") };
             assert_eq!((report.provider_status, report.payment), (expected, None), "{status}");
         }
-        for status in ["completed", "paid", "paymentPending"] {
+        for (status, expected) in [
+            ("completed", ProviderStatus::Processing),
+            ("paid", ProviderStatus::Processing),
+            ("paymentPending", ProviderStatus::ActionRequired),
+        ] {
             let Reading::CannotBeAsked(Some(known)) = read(status) else {
                 panic!("{status} tells no outcome")
             };
-            assert_eq!(known.provider_status, ProviderStatus::Processing, "{status}");
+            assert_eq!(known.provider_status, expected, "{status}");
         }
     }
 

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Every event that can change anything here.
-pub(super) const NEEDED_EVENTS: [&str; 26] = [
+pub(super) const NEEDED_EVENTS: [&str; 27] = [
     "AUTHORISATION",
     "CANCELLATION",
     "CANCEL_OR_REFUND",
@@ -33,6 +33,7 @@ pub(super) const NEEDED_EVENTS: [&str; 26] = [
     "CAPTURE_FAILED",
     "CHARGEBACK",
     "CHARGEBACK_REVERSED",
+    "DISPUTE_DEFENSE_PERIOD_ENDED",
     "EXPIRE",
     "ISSUER_RESPONSE_TIMEFRAME_EXPIRED",
     "NOTIFICATION_OF_CHARGEBACK",
@@ -199,6 +200,8 @@ fn dispute_status(code: &str) -> Option<(&'static str, Option<bool>)> {
         "REQUEST_FOR_INFORMATION" => ("inquiry_needs_response", Some(false)),
         "NOTIFICATION_OF_CHARGEBACK" => ("announced", Some(false)),
         "CHARGEBACK" => ("charged_back", Some(true)),
+        // Nobody has defended it. Whether it was a chargeback or an inquiry, the steps before tell.
+        "DISPUTE_DEFENSE_PERIOD_ENDED" => ("undefended", None),
         // The bank may still take it again.
         "CHARGEBACK_REVERSED" => ("reversed", Some(false)),
         "PREARBITRATION_OPEN" | "PREARBITRATION_DECLINED" | "SCHEME_ARBITRATION" => ("arbitration", None),

@@ -7,8 +7,8 @@ use tollgate_domain::hold::HoldActionKind::Capture;
 use tollgate_domain::refund::RefundStatus;
 use tollgate_domain::{Currency, Flow};
 use tollgate_engine::ports::{
-    Adapters as _, BrowserResults, CallError, Cards, Component, InboundWebhook, Prepared, Reading,
-    RejectionKind, SignedStep, Subject, WebhookNotice,
+    Adapters as _, BrowserResults, CallError, Cards, Component, InboundWebhook, NewWebhook, Prepared,
+    Reading, RejectionKind, SignedStep, Subject, WebhookNotice,
 };
 use tollgate_simulator::Wire;
 use tollgate_vault::Secret;
@@ -194,6 +194,28 @@ async fn a_lost_connection_behind_the_provider_is_never_taken_for_a_no() {
     assert_eq!(told[1].payment, Some(held));
 }
 
+/// Nothing of the provider's tells a repeated request to set up a webhook from a second one.
+#[tokio::test]
+async fn a_webhook_is_not_made_twice_because_an_answer_was_lost() {
+    let bench = Bench::start().await;
+    let checks = bench.world.providers.capabilities(Adapter::Adyen).checks.unwrap();
+    let (url, secret) = ("https://shop.example/webhooks", Secret::new("unused"));
+    let register = || async {
+        let new = NewWebhook { url, key: "key", secret: &secret };
+        checks.register_webhook(&bench.provider, new).await.unwrap()
+    };
+    for fault in ["error_after", "torn"] {
+        bench.world.fault("adyen", "webhooks.create", fault, 1).await;
+    }
+    let lost = register().await;
+    assert!(matches!(lost.outcome, Err(CallError::Unknown(_))), "{lost:?}");
+    let made = lost.logs.iter().find(|log| log.operation == "webhooks.create").unwrap();
+    assert_eq!(made.tries.len(), 1);
+    // What was made is found, and gets its key.
+    let again = register().await.outcome.unwrap();
+    assert!(!again.is_new, "{again:?}");
+}
+
 #[tokio::test]
 async fn amounts_are_sent_as_the_provider_counts_them() {
     let bench = Bench::start().await;
@@ -225,4 +247,21 @@ async fn a_wrong_merchant_account_or_key_decides_no_payment() {
         refused(bench.cards().prepare(&provider(&entry), &order).await, RejectionKind::Credentials);
     }
     assert_eq!(bench.world.count("adyen", "sessions").await, 0);
+}
+
+/// What is pending may be refused yet: it is not taken for a payment that is on its way, whose webhook alone counts.
+#[tokio::test]
+async fn a_pending_payment_can_still_be_refused() {
+    let bench = Bench::start().await;
+    let (order, page) = (order(Flow::PaymentComponent), order(Flow::HostedCheckout));
+    let (session, link) = (bench.prepare(&order).await.object, bench.prepare(&page).await.object);
+    let paid = bench.pay(&session, json!({ "holder": "PENDING" })).await;
+    let result = Secret::new(paid["sessionResult"].as_str().unwrap());
+    let read = bench.results().read_result(&bench.provider, &order, &session, &result).await;
+    assert_eq!(read.outcome.unwrap(), Reading::CannotBeAsked(None));
+    let path = format!("adyen/payment_links/{link}/pay");
+    bench.world.control("POST", &path, json!({ "holder": "PENDING" })).await;
+    let read = bench.cards().read(&bench.provider, &page, Subject::Object(&link)).await.outcome.unwrap();
+    let Reading::CannotBeAsked(Some(known)) = read else { panic!("{read:?}") };
+    assert_eq!((known.provider_status, known.payment), (ProviderStatus::ActionRequired, None));
 }

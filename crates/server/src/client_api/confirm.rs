@@ -209,7 +209,7 @@ impl From<ConfirmError> for ApiError {
             }
             ConfirmError::FeeChanged(payment) => Self::fee_changed(&payment),
             ConfirmError::Unavailable { retry_after } => {
-                Self::provider_unavailable(retry_after.unwrap_or(DEFAULT_RETRY_AFTER))
+                Self::provider_unclear(retry_after.unwrap_or(DEFAULT_RETRY_AFTER))
             }
             ConfirmError::Rejected(failure) => {
                 Self::provider_rejected(format!("The provider rejected the request: {}", failure.message))

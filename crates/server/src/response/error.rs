@@ -227,6 +227,13 @@ impl ApiError {
         Self::new(ErrorCode::ProviderUnavailable, message).with(|it| it.retry_after = Some(retry_after))
     }
 
+    /// The same, of a payment that the customer may have made in the browser.
+    pub(crate) fn provider_unclear(retry_after: Duration) -> Self {
+        let message = "The payment provider could not be reached or its response was unclear. Send the same request \
+                       again; what the customer paid in the browser may have gone through.";
+        Self::new(ErrorCode::ProviderUnavailable, message).with(|it| it.retry_after = Some(retry_after))
+    }
+
     /// Logged whole, answered without a word of it.
     pub(crate) fn internal(internal: impl Into<String>) -> Self {
         let message = "Something went wrong on our side; include the request ID when you report it.";

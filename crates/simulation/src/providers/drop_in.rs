@@ -72,9 +72,9 @@ fn link(report: &ProviderReport, state: PageState) -> Reading {
     match state {
         PageState::Open | PageState::Declined => Reading::Report(told(ProviderStatus::NotStarted)),
         PageState::Closed => Reading::Report(told(ProviderStatus::Canceled)),
-        PageState::Processing | PageState::Paid => {
-            Reading::CannotBeAsked(Some(Box::new(told(ProviderStatus::Processing))))
-        }
+        // What is pending may be declined yet.
+        PageState::Processing => Reading::CannotBeAsked(Some(Box::new(told(ProviderStatus::ActionRequired)))),
+        PageState::Paid => Reading::CannotBeAsked(Some(Box::new(told(ProviderStatus::Processing)))),
     }
 }
 

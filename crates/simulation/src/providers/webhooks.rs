@@ -19,7 +19,7 @@ use tollgate_engine::ports::{
 use super::{Account, DROP_IN, configured_name};
 use crate::world::{World, lock};
 
-pub(crate) const SECRET: &str = "the webhooks' secret";
+pub(crate) const SECRET: &str = "746865207765626869636b732720736563726574";
 const SIGNATURE: &str = "model-signature";
 const SENT_AT: &str = "model-sent-at";
 /// How far the signature's time may be away, in milliseconds.

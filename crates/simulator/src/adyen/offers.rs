@@ -104,7 +104,7 @@ pub(super) fn result(state: &mut State, call: &Call) -> Answer {
 
 /// What the browser receives after an attempt, to ask with for the result.
 pub(super) fn take_result(state: &mut State, context: &Context, session: &Offer) -> String {
-    let shown = state.payments_on(session).filter(|one| matches!(one.status, "Authorised" | "Pending"));
+    let shown = state.payments_on(session).filter(|one| one.status == "Authorised");
     let result = json!({
         "id": session.id, "status": session.status, "reference": session.terms.reference,
         "payments": shown.map(Payment::json).collect::<Vec<_>>(),

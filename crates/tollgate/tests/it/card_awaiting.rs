@@ -19,6 +19,9 @@ on_both_stores! {
     only_what_is_signed_decides
     a_fallback_there_and_back_under_faults_accepts_once
     what_cannot_be_taken_back_is_not_left
+    a_result_that_cannot_be_read_claims_no_failure
+    what_is_pending_can_still_be_refused
+    that_one_attempt_is_closed_says_nothing_of_another
 }
 
 /// A payment with what is held until it is captured.
@@ -451,4 +454,87 @@ fn what_cannot_be_taken_back_is_not_left(kind: StoreKind) {
     world.simulator.pay_session(prepared.component());
     world.shop.wait_status(&prepared.reference, "succeeded");
     assert_eq!(world.simulator.truth(&prepared.reference).charged, 1);
+}
+
+/// The second attempt is paid, and nobody can say so: that the first was declined is no answer to it.
+fn a_result_that_cannot_be_read_claims_no_failure(kind: StoreKind) {
+    let mut world = World::start(kind);
+    world.simulator.send_no_webhooks();
+    let prepared = world.shop.prepare(Flow::Component, Wire::Adyen);
+    let reference = prepared.reference.as_str();
+    let declined = world.simulator.try_pay_session(prepared.component(), "4000000000000002").unwrap();
+    let first = json!({ "sessionResult": declined["sessionResult"] });
+    assert_eq!(world.shop.confirm(reference, &first).data(200)["transaction"]["status"], "failed");
+    let body = world.simulator.pay_session(prepared.component());
+    world.simulator.fault(Wire::Adyen, "sessions.result", "error_before", 1_000, 0);
+    let answer = world.shop.confirm(reference, &body);
+    assert_eq!(answer.failure(503), "provider_unavailable");
+    let message = answer.json()["message"].as_str().unwrap().to_owned();
+    assert!(message.contains("may have gone through") && !message.contains("No payment"), "{message}");
+    wait_waiting(&world, reference, "the last attempt");
+    // A day later, when its session has long ended, an operator is asked, once.
+    for _ in 0..2 {
+        world.restart(|world| {
+            world.store.execute(
+                "UPDATE card_payments SET waiting = replace(waiting, ' since 20', ' since 19'), due_at = 1,
+                     expires_at = created_at + 1",
+            );
+        });
+        world.shop.wait(reference, "an exception", || !world.shop.listed("exceptions").is_empty());
+        thread::sleep(Duration::from_secs(1));
+    }
+    let exceptions = world.shop.listed("exceptions");
+    assert_eq!((exceptions.len(), &exceptions[0]["kind"]), (1, &json!("outcome_unknown")), "{exceptions:#?}");
+    assert!(exceptions[0]["found"].as_str().unwrap().contains("the last attempt"), "{exceptions:#?}");
+    // The same result is asked about again.
+    world.simulator.clear_faults();
+    assert_eq!(world.shop.confirm(reference, &body).data(200)["transaction"]["status"], "succeeded");
+    assert_eq!(waiting(&world, reference), "");
+}
+
+/// Whoever pays is known by name only once the webhook comes, which may say that it came to nothing.
+fn what_is_pending_can_still_be_refused(kind: StoreKind) {
+    let world = World::start(kind);
+    for flow in Flow::BOTH {
+        let prepared = world.shop.prepare(flow, Wire::Adyen);
+        let reference = prepared.reference.as_str();
+        let offer = match flow {
+            Flow::Component => format!("sessions/{}", prepared.component()["sessionId"].as_str().unwrap()),
+            Flow::Hosted => format!("payment_links/{}", prepared.checkout_url().rsplit('/').next().unwrap()),
+        };
+        let paid = world.simulator.drive(&format!("adyen/{offer}/pay"), &json!({ "holder": "PENDING" }));
+        if flow == Flow::Component {
+            world.shop.confirm(reference, &json!({ "sessionResult": paid["sessionResult"] })).data(200);
+        }
+        world.shop.wait_status(reference, "pending");
+        wait_waiting(&world, reference, "the payment");
+        let payment = paid["id"].as_str().unwrap();
+        world.simulator.drive(&format!("adyen/payments/{payment}/settle"), &json!({ "status": "refused" }));
+        world.shop.wait_status(reference, "failed");
+    }
+    assert_eq!(world.shop.listed("exceptions"), Vec::<Value>::new());
+}
+
+/// A customer who left one attempt and paid with the next: what ends is the one that was left.
+fn that_one_attempt_is_closed_says_nothing_of_another(kind: StoreKind) {
+    let mut world = World::start_without_looks(kind);
+    let inbox = Inbox::of(&world.simulator);
+    let prepared = world.shop.prepare(Flow::Component, Wire::Adyen);
+    let reference = prepared.reference.as_str();
+    world.simulator.try_pay_session(prepared.component(), "4000000000000002").unwrap();
+    let mut letter = inbox.take(&world.simulator).remove(0).json();
+    deliver(&world.shop, &letter).data(200);
+    world.shop.wait_status(reference, "failed");
+    world.restart(|world| world.store.execute("UPDATE card_payments SET expires_at = created_at + 1"));
+    let own = item(&mut letter)["pspReference"].clone();
+    let mut close = |payment: &Value| {
+        item(&mut letter)["eventCode"] = json!("OFFER_CLOSED");
+        item(&mut letter)["success"] = json!("true");
+        item(&mut letter)["pspReference"] = payment.clone();
+        deliver(&world.shop, &letter).data(200);
+        world.shop.wait_events(&world.simulator);
+        world.shop.read_payment(reference).data(200)["preparation"]["status"].clone()
+    };
+    assert_eq!(close(&json!("ANOTHER000000001")), "prepared");
+    assert_eq!(close(&own), "expired");
 }

@@ -57,6 +57,8 @@ pub(crate) struct Records {
     pub(crate) dispute_pages: Vec<Vec<ListedDispute>>,
     /// Where webhooks go.
     pub(crate) endpoints: Vec<WebhookEndpoint>,
+    /// How long an intent can be paid at most.
+    pub(crate) intent_lives: Option<Duration>,
     /// Card refunds are taken in multiples of this.
     pub(crate) amount_step: Option<u64>,
     /// What the bank account holds; `None` is unlimited.

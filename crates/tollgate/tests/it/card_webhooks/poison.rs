@@ -53,6 +53,13 @@ fn names_that_cannot_be_stored_are_parked(kind: StoreKind) {
     for event in kept {
         assert_eq!((&event["state"], &event["type"]), (&json!("parked"), &json!("unreadable")), "{event}");
         assert!(event["note"].as_str().unwrap().contains("without NUL"), "{event}");
+        // Tried again, it cannot be read either, and says so.
+        let (provider, id) = (event["provider"].as_str().unwrap(), event["eventId"].as_str().unwrap());
+        let path = world.shop.path(&format!("/provider-events/{provider}/{id}/retry"));
+        world.shop.admin().post(&path, &json!({})).data(200);
+        wait_state(&world.shop, id, "parked");
+        let again = world.shop.listed("provider-events").into_iter().find(|it| it["eventId"] == id).unwrap();
+        assert_eq!(again["note"], event["note"]);
     }
 }
 

@@ -159,6 +159,10 @@ impl HostedCheckout for ModelCards {}
 
 #[async_trait]
 impl EmbeddedCards for ModelCards {
+    fn max_lifetime(&self) -> Option<Duration> {
+        self.line.providers.records().intent_lives
+    }
+
     async fn reopen(&self, provider: &Provider, _: &CardOrder, object: &str) -> Call<Prepared> {
         let reopen = |records: &mut Records, account| {
             let page = records.pages.iter().find(|page| page.account == account && page.id == object);
