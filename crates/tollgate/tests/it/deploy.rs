@@ -120,6 +120,12 @@ fn rendered(values: &Value) -> Result<String, String> {
     if output.status.success() { Ok(String::from_utf8(output.stdout).unwrap()) } else { Err(said) }
 }
 
+/// What a pod's container has as this setting.
+fn setting<'a>(pod: &'a Value, name: &str) -> Option<&'a str> {
+    let settings = pod["containers"][0]["env"].as_array().unwrap();
+    settings.iter().find(|setting| setting["name"] == name).map(|setting| setting["value"].as_str().unwrap())
+}
+
 #[test]
 fn manifests_are_what_the_chart_renders() {
     for (file, store) in MANIFESTS.iter().zip(["postgresql", "sqlite"]) {
@@ -155,9 +161,11 @@ fn the_chart_takes_other_values_and_refuses_wrong_ones() {
     assert_eq!(pod["nodeSelector"]["disk"], "fast");
     let alive = &pod["containers"][0]["livenessProbe"];
     assert_eq!((&alive["periodSeconds"], &alive["timeoutSeconds"]), (&json!(30), &json!(3)));
-    let settings = &of_kind("ConfigMap")["data"];
-    assert_eq!(settings["TOLLGATE_LOG"], "info,tollgate_store=\"debug\"");
-    assert_eq!(settings["TOLLGATE_TRUSTED_PROXIES"], "10.0.0.7");
+    // In the pod itself: a ConfigMap that changes starts no node anew.
+    assert!(objects.iter().all(|object| object["kind"] != "ConfigMap"));
+    assert_eq!(setting(pod, "TOLLGATE_LOG"), Some("info,tollgate_store=\"debug\""));
+    assert_eq!(setting(pod, "TOLLGATE_TRUSTED_PROXIES"), Some("10.0.0.7"));
+    assert_eq!(setting(pod, "TOLLGATE_PUBLIC_URL"), Some("https://pay.example.com"));
     let policy = of_kind("NetworkPolicy")["spec"].to_string();
     assert!(policy.contains("staff") && !policy.contains("4318") && policy.contains("5432"), "{policy}");
     let open = rendered(&json!({"networkPolicy": {"enabled": false}})).unwrap();
@@ -167,6 +175,7 @@ fn the_chart_takes_other_values_and_refuses_wrong_ones() {
         (json!({"replicas": 0}), "replicas"),
         (json!({"image": {"digest": "latest"}}), "digest"),
         (json!({"settings": {"TOLLGATE_MASTER_KEY": "in plain sight"}}), "settings"),
+        (json!({"settings": {"TOLLGATE_LISTEN": "twice"}}), "settings"),
         (json!({"storrage": {}}), "storrage"),
         (json!({"probes": {"readiness": {"timeoutSeconds": 0}}}), "readiness"),
     ] {
@@ -197,12 +206,10 @@ fn manifests_are_valid_and_name_what_exists() {
         assert_eq!((path("livenessProbe"), path("readinessProbe")), ("/healthz".into(), "/readyz".into()));
         let secret = container["envFrom"].as_array().unwrap().iter().any(|it| it["secretRef"].is_object());
         assert!(secret, "secrets come from a Secret");
+        assert_eq!(setting(pod, "TOLLGATE_TRUSTED_PROXIES"), None, "no range of pods is believed");
         assert_eq!(container["readinessProbe"]["httpGet"]["scheme"], "HTTPS", "traffic to pods is encrypted");
         let ports = container["ports"].as_array().unwrap();
         assert!(ports.iter().any(|port| port["name"] == "admin"), "operators have a listener of their own");
-    }
-    for object in objects.iter().filter(|object| object["kind"] == "ConfigMap") {
-        assert!(object["data"]["TOLLGATE_TRUSTED_PROXIES"].is_null(), "no range of pods is believed");
     }
     assert!(objects.iter().all(|object| object["kind"] != "Secret"), "no secret is in a file");
     let text = MANIFESTS.map(text).concat();
