@@ -46,6 +46,11 @@ pub struct DatabaseClock {
     jumped: Mutex<Option<Instant>>,
 }
 
+/// Whether this moment has passed for good. The time is read first: if the clock has jumped by then, that is known.
+pub(crate) fn has_passed(clock: &dyn Clock, moment: Timestamp) -> bool {
+    clock.now() >= moment && clock.standing().may_conclude()
+}
+
 /// The database's answer, and when it was asked for and given in milliseconds since the clock began.
 struct Measurement {
     asked: i64,
@@ -74,7 +79,7 @@ impl DatabaseClock {
             }
             let again = clock.measure(store).await?;
             took = again.answered - again.asked;
-            clock.correct(&again);
+            clock.offset.fetch_add(clock.deviation(&again), Ordering::Relaxed);
             clock.take(&again);
         }
         Ok(clock)
@@ -86,7 +91,8 @@ impl DatabaseClock {
             sleep(MEASURED_EVERY).await;
             // Readiness reports a store that does not answer; the monotonic clock goes on meanwhile.
             let Ok(measured) = self.measure(&*store).await else { continue };
-            let moved = self.correct(&measured);
+            let moved = self.deviation(&measured);
+            // Before the time is another: whoever reads that knows of the jump.
             if moved.unsigned_abs() > JUMP_MILLIS {
                 *self.jumped.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
                 warn!(
@@ -94,6 +100,7 @@ impl DatabaseClock {
                     "the database's clock jumped; for ten minutes nothing is given up because of its age"
                 );
             }
+            self.offset.fetch_add(moved, Ordering::Relaxed);
             self.take(&measured);
         }
     }
@@ -111,15 +118,13 @@ impl DatabaseClock {
         Ok(Measurement { asked, answered, database, machine_ahead })
     }
 
-    /// Moves the clock no further than the measurement demands, and says by how much.
-    fn correct(&self, measured: &Measurement) -> i64 {
+    /// By how much the clock is to be moved: no further than the measurement demands.
+    fn deviation(&self, measured: &Measurement) -> i64 {
         let before = self.offset.load(Ordering::Relaxed);
         // Both clocks are read in whole milliseconds.
         let (least, most) =
             (measured.database - measured.answered - 1, measured.database - measured.asked + 1);
-        let after = before.max(least).min(most);
-        self.offset.store(after, Ordering::Relaxed);
-        after - before
+        before.max(least).min(most) - before
     }
 
     /// Notes how far the machine's clock is off, and says so when that begins or ends to matter.
@@ -153,5 +158,34 @@ impl Clock for DatabaseClock {
             machine_ahead: self.machine_ahead.load(Ordering::Relaxed),
             is_settling: jumped.is_some_and(|at| at.elapsed() < SETTLES_FOR),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use super::*;
+
+    /// Jumps by an hour when it has been read once, in whichever way.
+    struct Jumping(AtomicBool);
+
+    impl Clock for Jumping {
+        fn now(&self) -> Timestamp {
+            let has_jumped = self.0.swap(true, Ordering::Relaxed);
+            Timestamp::from_unix_millis(if has_jumped { 3_600_000 } else { 0 })
+        }
+
+        fn standing(&self) -> ClockStanding {
+            ClockStanding { machine_ahead: 0, is_settling: self.0.swap(true, Ordering::Relaxed) }
+        }
+    }
+
+    #[test]
+    fn nothing_has_passed_because_the_clock_jumps_while_it_is_read() {
+        let clock = Jumping(AtomicBool::new(false));
+        let moment = Timestamp::from_unix_millis(60_000);
+        assert!(!has_passed(&clock, moment));
+        assert!(clock.now() >= moment && !has_passed(&clock, moment), "it settles");
     }
 }

@@ -16,6 +16,7 @@ use crate::{
     ach::{account_keys::AccountKeys, rail::InstantRails},
     audit_log::{self, Repeated},
     circuits::Circuits,
+    clock,
     directory::Directory,
     doctor::KnownReturnRates,
     host::Process,
@@ -197,6 +198,11 @@ impl Engine {
     /// The clock.
     pub fn clock(&self) -> &dyn Clock {
         &*self.clock
+    }
+
+    /// Whether this moment has passed, so that something may be given up for good.
+    pub(crate) fn has_passed(&self, moment: Timestamp) -> bool {
+        clock::has_passed(&*self.clock, moment)
     }
 
     /// Whether something may be given up for good because so much time has passed.

@@ -150,7 +150,7 @@ impl Engine {
         let detail = json!({ "account": account.describe(), "actor": origin.actor });
         let lines = vec![(self.clock.now(), "account", detail)];
         for entry in self.entries(lines, Some(&origin.request))? {
-            if !store.set_account(environment, reference, &account, &entry).await? {
+            if !store.set_account(environment, reference, &account, None, &entry).await? {
                 return Err(UseAccountError::Missing);
             }
         }

@@ -136,7 +136,8 @@ through! {
         ) -> Vec<(EnvironmentId, PaymentId)>;
         Write add_to_timeline(environment: EnvironmentId, reference: ServiceReference, entry: &Entry) -> bool;
         Write set_account(
-            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
+            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount,
+            from_revision: Option<u64>, entry: &Entry
         ) -> bool;
         Write insert_payment(
             environment: EnvironmentId, order: &CardOrder, progress: &Progress, entries: &[Entry],

@@ -106,11 +106,18 @@ pub async fn an_operator_ties_a_payment_to_another_account(nodes: &Nodes) {
         let nowhere = nodes.environment().await.id;
         assert!(!nodes.one.add_to_timeline(nowhere, reference, &line).await.unwrap());
         let entry = nodes.new_entry("account");
-        assert!(nodes.one.set_account(environment, reference, &another, &entry).await.unwrap());
+        let revision = revision.unwrap();
+        for other in [revision + 1, revision.wrapping_sub(1)] {
+            let from = Some(other);
+            assert!(!nodes.one.set_account(environment, reference, &another, from, &entry).await.unwrap());
+        }
+        assert_ne!(nodes.two.timeline(environment, reference).await.unwrap().last(), Some(&entry));
+        let from = (reference == transfer).then_some(revision);
+        assert!(nodes.one.set_account(environment, reference, &another, from, &entry).await.unwrap());
         assert_eq!(nodes.two.timeline(environment, reference).await.unwrap().last(), Some(&entry));
         // Nor is anything of another environment, or unknown, touched.
         let elsewhere = nodes.environment().await.id;
-        assert!(!nodes.one.set_account(elsewhere, reference, &another, &entry).await.unwrap());
+        assert!(!nodes.one.set_account(elsewhere, reference, &another, None, &entry).await.unwrap());
     }
     let read = nodes.read(environment, id).await;
     assert_eq!((read.revision, read.order.account.as_ref()), (2, Some(&another)));

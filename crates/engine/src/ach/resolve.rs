@@ -49,12 +49,9 @@ impl Engine {
             update.commit().await?;
             return Ok(());
         };
-        let mut check = self.check_account(environment, order.account.as_ref(), provider.provider);
-        let mut transfer = transfer;
-        if let Some(followed) = self.follow_correction(&transfer, &check).await? {
-            check = self.check_account(environment, followed.order.account.as_ref(), provider.provider);
-            transfer = followed;
-        }
+        let check = self.check_account(environment, order.account.as_ref(), provider.provider);
+        let Some(transfer) = self.follow_correction(transfer, &check).await? else { return Ok(()) };
+        let check = self.check_account(environment, transfer.order.account.as_ref(), provider.provider);
         if check.is_unreachable() {
             return self.hold_transfer(transfer, &check, &[]).await;
         }
@@ -122,7 +119,7 @@ impl Engine {
                 // A node that still has the key puts it back within minutes; after that it is gone for good, and so is
                 // every way to send this transfer.
                 let given_up_at = transfer.sendable_since().saturating_add(LOST_KEY_TIMEOUT);
-                let is_lost = self.may_conclude() && self.clock.now() >= given_up_at;
+                let is_lost = self.has_passed(given_up_at);
                 let mut update = TransferUpdate::of(self, transfer, None);
                 update.record_calls(&asked.logs);
                 match (outcome, refusal) {

@@ -70,8 +70,7 @@ impl Engine {
             }
             outcome => return Call { outcome, logs },
         };
-        let is_old = self.may_conclude()
-            && self.clock.now() >= transfer.sendable_since().saturating_add(IN_PROGRESS_MAX);
+        let is_old = self.has_passed(transfer.sendable_since().saturating_add(IN_PROGRESS_MAX));
         let found = provider.adapter.find(provider.provider, order).await;
         logs.extend(found.logs);
         let outcome = match found.outcome {
@@ -153,7 +152,8 @@ impl Engine {
     ) -> Result<Transfer, StoreError> {
         let (environment, id, transaction) =
             (transfer.order.environment, transfer.order.id, transfer.transaction);
-        let provider = transfer.order.provider.clone();
+        // By which one send that is written down twice is told from two.
+        let (provider, revision) = (transfer.order.provider.clone(), transfer.revision);
         let mut seen = transfer;
         for _ in 0..MAX_ROUNDS {
             let is_pending = seen.state.status == Status::Pending;
@@ -174,7 +174,9 @@ impl Engine {
                     retry_after: None,
                 }),
                 Err(CallError::Unsent(transient)) if is_pending => {
-                    update.line(NOT_REACHED, json!({ "provider": provider, "reason": transient.reason }));
+                    let reason = &transient.reason;
+                    let line = json!({ "provider": provider, "revision": revision, "reason": reason });
+                    update.line(NOT_REACHED, line);
                     update.try_again(transient);
                 }
                 Err(CallError::Unknown(transient)) if is_pending => update.unanswered(transient),

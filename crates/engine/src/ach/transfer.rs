@@ -161,6 +161,7 @@ impl Engine {
             }
             let Ok(Some(transfer)) = self.may_send(transfer.clone(), Some(seen)).await else {
                 // It is recorded, and the resolver sends it unless it is canceled meanwhile.
+                let transfer = Box::pin(self.record_not_sent(transfer, request_id)).await;
                 return TransferCreated { transfer, replayed: false }.unless_rejected();
             };
             failpoint!("transfer.before_send");

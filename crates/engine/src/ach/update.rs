@@ -17,6 +17,7 @@ use tollgate_domain::{
 };
 use tracing::warn;
 
+use super::never_sent::{NOT_SENT_YET, not_sent_yet};
 use crate::{
     activity,
     audit_log::Audited,
@@ -213,6 +214,8 @@ impl<'e> TransferUpdate<'e> {
         match state {
             ApprovalState::Required => {}
             ApprovalState::Approved => {
+                // Until now nobody may send it.
+                self.line(NOT_SENT_YET, not_sent_yet(&self.transfer));
                 self.transfer.progress.tries = 0;
                 self.transfer.progress.due = Some(self.at.saturating_add(self.engine.options.resolver.lease));
             }

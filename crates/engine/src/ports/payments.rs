@@ -615,12 +615,13 @@ pub trait PaymentStore: Send + Sync + 'static {
     ) -> Result<bool, StoreError>;
 
     /// Ties a payment or transfer to this account at its provider from now on, adds the line to its timeline and makes it
-    /// due at the line's moment. `false` if there is none.
+    /// due at the line's moment; with `from_revision`, only if it is still at that one. `false` if there is none.
     async fn set_account(
         &self,
         environment: EnvironmentId,
         reference: ServiceReference,
         account: &ProviderAccount,
+        from_revision: Option<u64>,
         entry: &Entry,
     ) -> Result<bool, StoreError>;
 

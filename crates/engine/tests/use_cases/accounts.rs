@@ -1,8 +1,11 @@
 //! Payments that were sent to one provider account while the configuration now names another.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
+use tokio::time::sleep;
 use tollgate_domain::{
-    Flow, ServiceReference, ach::AchProviderStatus, card::ProviderStatus, transaction::Status,
+    Flow, ServiceReference, ach::AchProviderStatus, card::ProviderStatus, id::TransferId, transaction::Status,
 };
 use tollgate_engine::{
     UseAccountError,
@@ -10,6 +13,7 @@ use tollgate_engine::{
 };
 
 use crate::{
+    approvals::person,
     support::{
         config::{self, BANK, INTENTS, REGISTER, REGISTER_FROM},
         every_step::{Retry, UseCase, fails_at_every_step},
@@ -42,7 +46,7 @@ impl UseCase for UseConfiguredAccount {
         let made = world.send("a caller's key", 10_000).await.unwrap().transfer;
         world.faults.disarm();
         world.configure(account_b()).await;
-        tokio::time::sleep(std::time::Duration::from_mins(2)).await;
+        sleep(Duration::from_mins(2)).await;
         world.resolve().await;
         let waiting = world.transfer(made.order.id).await.unwrap().progress.waiting.unwrap();
         assert!(waiting.contains("account a") && waiting.contains("account b"), "{waiting}");
@@ -84,29 +88,79 @@ async fn a_transfer_that_never_reached_its_provider_follows_the_correction() {
         world.faults.disarm();
         // It is tried again and again, and never leaves.
         for _ in 0..3 {
-            tokio::time::sleep(std::time::Duration::from_mins(2)).await;
+            sleep(Duration::from_mins(2)).await;
             world.resolve().await;
         }
-        let mut corrected = account_b();
-        corrected["providers"][BANK]["baseUrl"] = json!("https://corrected.example");
-        world.configure(corrected).await;
-        for _ in 0..3 {
-            tokio::time::sleep(std::time::Duration::from_mins(30)).await;
-            world.resolve().await;
+        correct(&world, account_b()).await;
+        if fault.is_none() {
+            assert_followed(&world, made.order.id).await;
+            continue;
         }
         let transfer = world.transfer(made.order.id).await.unwrap();
         let exceptions =
             world.store.exceptions_of(world.environment, ServiceReference::Ach(made.order.id)).await.unwrap();
-        if fault.is_some() {
-            assert_eq!((transfer.state.status, exceptions.len()), (Status::Pending, 1));
-            assert_eq!(world.providers.records().transfers, []);
-            continue;
-        }
-        assert_eq!((transfer.state.status, exceptions.len()), (Status::Processing, 0), "{transfer:?}");
-        assert_eq!(world.providers.records().transfer().account, 'b');
-        assert_eq!(transfer.order.account.unwrap().address, "https://corrected.example");
-        world.check().await;
+        assert_eq!((transfer.state.status, exceptions.len()), (Status::Pending, 1));
+        assert_eq!(world.providers.records().transfers, []);
     }
+}
+
+/// The address is corrected, and looked at for a while.
+async fn correct(world: &World, mut document: Value) {
+    document["providers"][BANK]["baseUrl"] = json!("https://corrected.example");
+    world.configure(document).await;
+    for _ in 0..3 {
+        sleep(Duration::from_mins(30)).await;
+        world.resolve().await;
+    }
+}
+
+/// It was sent once, to the corrected address.
+async fn assert_followed(world: &World, id: TransferId) {
+    let transfer = world.transfer(id).await.unwrap();
+    let exceptions = world.store.exceptions_of(world.environment, ServiceReference::Ach(id)).await.unwrap();
+    assert_eq!((transfer.state.status, exceptions.len()), (Status::Processing, 0), "{transfer:?}");
+    let sent = world.providers.records().transfers.iter().filter(|it| it.key == id.to_string()).count();
+    assert_eq!((sent, world.providers.records().transfers.last().unwrap().account), (1, 'b'));
+    assert_eq!(transfer.order.account.unwrap().address, "https://corrected.example");
+    world.check().await;
+}
+
+/// Nobody had sent it before it was approved, and it could not be sent since.
+#[tokio::test(start_paused = true)]
+async fn an_approved_transfer_that_never_reached_its_provider_follows_the_correction() {
+    for times in [0, 3] {
+        let world = World::new().await;
+        let approvals = json!({ "transfers": [{ "id": "all", "count": 1, "conditions": [] }] });
+        let with_approvals = |mut document: Value| {
+            document["approvals"] = approvals.clone();
+            document
+        };
+        world.configure(with_approvals(config::document())).await;
+        world.providers.records().unreachable = vec!['a'];
+        let made = world.send("a caller's key", 10_000).await.unwrap().transfer;
+        let approval = made.progress.approval.unwrap().id;
+        world.engine().decide_approval(world.environment, approval, true, &person(1)).await.unwrap();
+        for _ in 0..times {
+            sleep(Duration::from_mins(2)).await;
+            world.resolve().await;
+        }
+        correct(&world, with_approvals(account_b())).await;
+        assert_followed(&world, made.order.id).await;
+    }
+}
+
+/// The store was so slow that whoever made the transfer did not dare to send it.
+#[tokio::test(start_paused = true)]
+async fn a_transfer_that_was_not_begun_to_be_sent_follows_the_correction() {
+    let world = World::new().await;
+    world.send("an earlier one", 10_000).await.unwrap();
+    world.providers.records().unreachable = vec!['a'];
+    world.faults.arm(Fault::StoreLate, 1);
+    let made = world.send("a caller's key", 10_000).await.unwrap().transfer;
+    assert_eq!(world.faults.disarm(), Some("reserve_transfer"));
+    sleep(Duration::from_mins(1)).await;
+    correct(&world, account_b()).await;
+    assert_followed(&world, made.order.id).await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -142,7 +196,7 @@ async fn an_event_waits_for_its_account(
     world.configure(config::with_credentials_of('b')).await;
     world.webhook(provider, &event("evt_1", object)).await.unwrap();
     for _ in 0..4 {
-        tokio::time::sleep(std::time::Duration::from_secs(20)).await;
+        sleep(Duration::from_secs(20)).await;
         world.resolve().await;
         let (state, note) = state_of_event(world).await;
         assert_eq!(state, ProviderEventState::Waiting, "{note}");
@@ -166,7 +220,7 @@ async fn lost_with_a_key_of(world: &World, key: &str) {
     let mut document = config::document();
     document["providers"][INTENTS]["credentials"]["secretKey"] = json!(key);
     world.configure(document).await;
-    tokio::time::sleep(std::time::Duration::from_mins(2)).await;
+    sleep(Duration::from_mins(2)).await;
     world.resolve().await;
 }
 

@@ -57,7 +57,8 @@ port! {
             environment: EnvironmentId, filter: PaymentFilter, before: Option<PaymentId>, limit: u32
         ) -> Vec<PaymentId>;
         Write accounts::set => set_account(
-            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
+            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount,
+            from_revision: Option<u64>, entry: &Entry
         ) -> bool;
 
         Write timeline::add_line => add_to_timeline(

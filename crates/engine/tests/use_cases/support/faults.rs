@@ -20,6 +20,8 @@ pub(crate) enum Fault {
     StoreUnknown { committed: bool },
     /// The store is unavailable from this call until the end of the request.
     StoreGone,
+    /// The store takes longer for this call than a node may rely on what it committed, and is gone from then on.
+    StoreLate,
     /// The provider was never reached.
     ProviderUnsent,
     /// The provider's answer was lost.
@@ -54,7 +56,7 @@ impl Fault {
             Self::StoreUnavailable | Self::StoreGone => {
                 matches!(call, CallKind::StoreRead | CallKind::StoreWrite)
             }
-            Self::StoreUnknown { .. } => call == CallKind::StoreWrite,
+            Self::StoreUnknown { .. } | Self::StoreLate => call == CallKind::StoreWrite,
             Self::ProviderUnsent
             | Self::ProviderUnknown { done: false }
             | Self::ProviderSlow
@@ -120,11 +122,12 @@ impl Faults {
             plan.claims.push(name);
         }
         plan.calls += 1;
-        let strikes = plan.calls == at || (plan.calls > at && fault == Fault::StoreGone);
+        let is_late = plan.calls > at && fault == Fault::StoreLate;
+        let strikes = plan.calls == at || is_late || (plan.calls > at && fault == Fault::StoreGone);
         if strikes {
             plan.struck.get_or_insert(name);
         }
-        strikes.then_some(fault)
+        strikes.then_some(if is_late { Fault::StoreGone } else { fault })
     }
 }
 

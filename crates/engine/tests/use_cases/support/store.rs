@@ -1,8 +1,9 @@
 //! The real store, reached through [`Faults`].
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use async_trait::async_trait;
+use tokio::time::sleep;
 use tollgate_domain::{
     Currency, PaymentMethod, ProviderAccount, ServiceReference, Timestamp,
     approval::Approval,
@@ -27,6 +28,9 @@ use super::{
     clock::TestClock,
     faults::{CallKind, Fault, Faults, Life},
 };
+
+/// More than a quarter of a lease.
+const LATE: Duration = Duration::from_secs(15);
 
 /// One process's connection to the store.
 pub(crate) struct FaultyStore {
@@ -53,6 +57,7 @@ impl FaultyStore {
                 return Err(StoreError::Unavailable("it is away".to_owned()));
             }
             Some(Fault::StoreUnknown { committed: false }) => return unknown(),
+            Some(Fault::StoreLate) => sleep(LATE).await,
             _ => {}
         }
         let done = work.await;
@@ -194,7 +199,8 @@ through! {
         ) -> bool;
         StoreWrite add_to_timeline(environment: EnvironmentId, reference: ServiceReference, entry: &Entry) -> bool;
         StoreWrite set_account(
-            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount, entry: &Entry
+            environment: EnvironmentId, reference: ServiceReference, account: &ProviderAccount,
+            from_revision: Option<u64>, entry: &Entry
         ) -> bool;
     }
 }
