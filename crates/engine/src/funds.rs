@@ -80,11 +80,7 @@ impl Engine {
             return Ok(None);
         }
         let view = self.view(environment).ok_or(MoveError::Missing)?;
-        if let Some(unusable) = &view.unusable {
-            // Its rules are not known here.
-            let reason = format!("configuration version {} is not usable on this node", unusable.version);
-            return Err(StoreError::Unavailable(reason).into());
-        }
+        view.known_rules()?;
         let metadata = Metadata::default();
         let payment = Facts {
             amount: Principal::new(order.amount.get()).ok_or(MoveError::TooMuch)?,

@@ -18,7 +18,7 @@ use tollgate_vault::Digest;
 
 use crate::{
     key_meters::KeyMeters,
-    ports::{Clock, DirectoryVersion, UserState},
+    ports::{Clock, DirectoryVersion, StoreError, UserState},
 };
 pub use people::LiveToken;
 use people::People;
@@ -50,6 +50,13 @@ impl EnvironmentView {
         let configured = order.fee.entry().assess(order.fee.principal);
         let (today, provider) = (clock.now().utc_date(), &order.provider);
         Some(self.configuration.decide_card_fee(kind?, provider, &configured, order.flow, facts, today))
+    }
+
+    /// Fails while there is a newer configuration whose rules are not known here: what they would hold back cannot be told.
+    pub(crate) fn known_rules(&self) -> Result<(), StoreError> {
+        let Some(unusable) = &self.unusable else { return Ok(()) };
+        let reason = format!("configuration version {} is not usable on this node", unusable.version);
+        Err(StoreError::Unavailable(reason))
     }
 
     /// The configuration in force, for people.

@@ -32,6 +32,7 @@ impl Engine {
         refund: &Refund,
         request: &RefundRequest,
     ) -> Result<Option<Approval>, StoreError> {
+        view.known_rules()?;
         let rules = &view.configuration.approvals.refunds;
         if rules.is_empty() {
             return Ok(None);

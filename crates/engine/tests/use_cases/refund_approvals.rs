@@ -4,13 +4,13 @@ use serde_json::json;
 use tollgate_domain::{
     ServiceReference,
     approval::{ApprovalState, VoteError},
-    id::{ApprovalId, PaymentId},
+    id::{ApprovalId, ChangeId, PaymentId},
     refund::RefundStatus,
     tenant::KeyKind,
 };
 use tollgate_engine::{
     ApprovalSubject, DecideError, Origin, RefundCreated, RefundError, RefundRequest,
-    ports::{ApprovalQuery, RefundToApprove},
+    ports::{ApprovalQuery, ConfigChange, ConfigPut, RefundToApprove, StoreError},
 };
 
 use crate::{
@@ -123,6 +123,31 @@ async fn nobody_approves_what_their_own_key_has_refunded() {
     let own = decide(&world, approval_of(&made), true, &person(1)).await;
     assert!(matches!(own, Err(DecideError::Vote(VoteError::Own))), "{own:?}");
     decide(&world, approval_of(&made), true, &person(2)).await.unwrap();
+    assert_eq!(returned(&world).0, 1);
+}
+
+/// A newer configuration may ask for approvals that are not known here.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_refunded_while_the_rules_are_not_known() {
+    let (world, id) = world().await;
+    let made = refund(&world, id, request("refund-1", Some(1))).await.unwrap();
+    let later = ConfigChange {
+        id: ChangeId::from_bytes([9; 16]),
+        from_version: world.view().config_version,
+        document: r#"{"approvals": {"refunds": [], "ofALaterRelease": []}}"#.to_owned(),
+        actor: "a node of a later release".to_owned(),
+        request: "req_later".to_owned(),
+        at: world.engine().clock().now(),
+        circuits: Vec::new(),
+    };
+    let put = world.store.put_config(world.environment, &later).await.unwrap();
+    let ConfigPut::Done { version, directory } = put else { panic!("{put:?}") };
+    world.engine().directory().catch_up_with_config(world.environment, version, directory).await;
+    assert!(world.view().unusable.is_some());
+    let refused = refund(&world, id, request("refund-2", Some(1))).await;
+    assert!(matches!(refused, Err(RefundError::Store(StoreError::Unavailable(_)))), "{refused:?}");
+    let again = refund(&world, id, request("refund-1", Some(1))).await.unwrap();
+    assert_eq!((again.refund, again.replayed), (made.refund, true));
     assert_eq!(returned(&world).0, 1);
 }
 
