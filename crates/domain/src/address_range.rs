@@ -1,12 +1,24 @@
-//! Ranges of IP addresses, as keys and proxies are limited to them.
+//! Ranges of IP addresses, as keys and proxies are limited to them, and what counts as one client.
 
-use std::{fmt, net::IpAddr, str::FromStr};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv6Addr},
+    str::FromStr,
+};
 
 /// `203.0.113.7`, `10.0.0.0/8`, `2001:db8::/32`: an address, and how many of its leading bits count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct AddressRange {
     network: IpAddr,
     prefix: u8,
+}
+
+/// One client: an IPv4 address, or the network that a single subscriber has of IPv6.
+pub fn client_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
+        address @ IpAddr::V4(_) => address,
+    }
 }
 
 /// The text is no address and no range of addresses.
@@ -87,6 +99,18 @@ mod tests {
             let parsed: AddressRange = range.parse().unwrap();
             assert_eq!(parsed.contains(address.parse().unwrap()), expected, "{range} {address}");
             assert_eq!(parsed.to_string(), range);
+        }
+    }
+
+    #[test]
+    fn a_subscriber_of_ipv6_is_one_client() {
+        for (address, client) in [
+            ("203.0.113.7", "203.0.113.7"),
+            ("::ffff:203.0.113.7", "203.0.113.7"),
+            ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+            ("2001:db8:1:2::", "2001:db8:1:2::"),
+        ] {
+            assert_eq!(client_of(address.parse().unwrap()).to_string(), client, "{address}");
         }
     }
 

@@ -6,12 +6,14 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
+use tollgate_domain::address_range::client_of;
+
 /// What a request may hold without being counted: nearly every payment's body is smaller.
 pub const FREE_BODY_BYTES: usize = 4 * 1024;
 
-/// What all strangers together may hold, and one address of them.
+/// What all strangers together may hold, and one client of them.
 const STRANGER_BYTES: usize = 16 * 1024 * 1024;
-const STRANGER_ADDRESS_BYTES: usize = STRANGER_BYTES / 4;
+const STRANGER_CLIENT_BYTES: usize = STRANGER_BYTES / 4;
 /// What callers with a secret key and operators may hold together.
 const KNOWN_BYTES: usize = 48 * 1024 * 1024;
 
@@ -25,7 +27,7 @@ pub struct BodyBudget {
 struct Held {
     strangers: usize,
     known: usize,
-    addresses: HashMap<IpAddr, usize>,
+    clients: HashMap<IpAddr, usize>,
 }
 
 /// As much is held as may be; it is free again once other requests have ended.
@@ -42,9 +44,10 @@ impl NoRoomForBody {
 }
 
 impl BodyBudget {
-    /// Counts what one request from this address holds.
+    /// Counts what one request from this address holds, with all others of the same client.
     pub fn meter(self: &Arc<Self>, address: IpAddr) -> Arc<BodyMeter> {
-        Arc::new(BodyMeter { budget: Arc::clone(self), address, request: Mutex::default() })
+        let client = client_of(address);
+        Arc::new(BodyMeter { budget: Arc::clone(self), client, request: Mutex::default() })
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
@@ -53,7 +56,7 @@ impl BodyBudget {
 }
 
 impl Held {
-    fn take(&mut self, address: IpAddr, is_known: bool, bytes: usize) -> Result<(), NoRoomForBody> {
+    fn take(&mut self, client: IpAddr, is_known: bool, bytes: usize) -> Result<(), NoRoomForBody> {
         if is_known {
             let held = self.known.saturating_add(bytes);
             self.known = Some(held).filter(|held| *held <= KNOWN_BYTES).ok_or(NoRoomForBody)?;
@@ -61,26 +64,26 @@ impl Held {
         }
         let (all, own) = (
             self.strangers.saturating_add(bytes),
-            self.addresses.get(&address).copied().unwrap_or_default().saturating_add(bytes),
+            self.clients.get(&client).copied().unwrap_or_default().saturating_add(bytes),
         );
-        if all > STRANGER_BYTES || own > STRANGER_ADDRESS_BYTES {
+        if all > STRANGER_BYTES || own > STRANGER_CLIENT_BYTES {
             return Err(NoRoomForBody);
         }
         self.strangers = all;
-        self.addresses.insert(address, own);
+        self.clients.insert(client, own);
         Ok(())
     }
 
-    fn give_back(&mut self, address: IpAddr, is_known: bool, bytes: usize) {
+    fn give_back(&mut self, client: IpAddr, is_known: bool, bytes: usize) {
         if is_known {
             self.known = self.known.saturating_sub(bytes);
             return;
         }
         self.strangers = self.strangers.saturating_sub(bytes);
-        let Some(own) = self.addresses.get_mut(&address) else { return };
+        let Some(own) = self.clients.get_mut(&client) else { return };
         *own = own.saturating_sub(bytes);
         if *own == 0 {
-            self.addresses.remove(&address);
+            self.clients.remove(&client);
         }
     }
 }
@@ -89,7 +92,7 @@ impl Held {
 #[derive(Debug)]
 pub struct BodyMeter {
     budget: Arc<BodyBudget>,
-    address: IpAddr,
+    client: IpAddr,
     request: Mutex<MeteredRequest>,
 }
 
@@ -112,7 +115,7 @@ impl BodyMeter {
         let counted = request.received.saturating_sub(FREE_BODY_BYTES);
         let more = counted.saturating_sub(request.counted);
         if more > 0 {
-            let taken = self.budget.held().take(self.address, request.is_known, more);
+            let taken = self.budget.held().take(self.client, request.is_known, more);
             if taken.is_err() {
                 // What still comes is thrown away.
                 self.give_back(&mut request);
@@ -130,7 +133,7 @@ impl BodyMeter {
             return;
         }
         let mut held = self.budget.held();
-        held.give_back(self.address, false, request.counted);
+        held.give_back(self.client, false, request.counted);
         held.known = held.known.saturating_add(request.counted);
         drop(held);
         request.is_known = true;
@@ -142,7 +145,7 @@ impl BodyMeter {
     }
 
     fn give_back(&self, request: &mut MeteredRequest) {
-        self.budget.held().give_back(self.address, request.is_known, request.counted);
+        self.budget.held().give_back(self.client, request.is_known, request.counted);
         request.counted = 0;
         request.has_ended = true;
     }
@@ -194,6 +197,16 @@ mod tests {
     }
 
     #[test]
+    fn all_addresses_of_a_subscriber_share_one_clients_room() {
+        let budget = Arc::new(BodyBudget::default());
+        let of_host = |host: u16| IpAddr::from([0x2001, 0xdb8, 1, 2, 0, 0, 0, host]);
+        let meters: Vec<_> = (0..1_000).map(|host| budget.meter(of_host(host))).collect();
+        assert_eq!(meters.iter().filter(|meter| meter.take(PIECE).is_ok()).count(), 68);
+        let neighbor = budget.meter([0x2001, 0xdb8, 1, 3, 0, 0, 0, 1].into());
+        assert_eq!(neighbor.take(PIECE), Ok(()));
+    }
+
+    #[test]
     fn what_is_thrown_away_after_the_answer_is_not_counted() {
         let budget = Arc::new(BodyBudget::default());
         let meter = budget.meter(address(1));
@@ -202,7 +215,7 @@ mod tests {
         meter.take(usize::MAX).unwrap();
         meter.recognize();
         let held = budget.held();
-        assert_eq!((held.strangers, held.known, held.addresses.len()), (0, 0, 0));
+        assert_eq!((held.strangers, held.known, held.clients.len()), (0, 0, 0));
     }
 
     #[test]

@@ -10,6 +10,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use tollgate_domain::address_range::client_of;
+
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// Lets a steady rate and a burst through (the generic cell rate algorithm): the number is the moment at which the
@@ -74,8 +76,8 @@ impl RateLimiter {
     }
 }
 
-/// A limit for each address, in a table of fixed size, so that nobody fills memory by coming from many: two addresses that
-/// fall into one slot share its allowance.
+/// A limit for each client, in a table of fixed size, so that nobody fills memory by coming from many addresses: two clients
+/// that fall into one slot share its allowance.
 #[derive(Debug)]
 pub struct AddressRateLimiter {
     slots: Box<[RateLimiter]>,
@@ -91,9 +93,9 @@ impl AddressRateLimiter {
         Self { slots, hasher: RandomState::new(), per_second, burst }
     }
 
-    /// Takes one for this address; those who have none share a slot.
+    /// Takes one for the client of this address; those who have none share a slot.
     pub fn take(&self, address: Option<IpAddr>) -> Result<(), RateLimitExceeded> {
-        let hash = usize::try_from(self.hasher.hash_one(address)).unwrap_or_default();
+        let hash = usize::try_from(self.hasher.hash_one(address.map(client_of))).unwrap_or_default();
         let slot = hash.checked_rem(self.slots.len()).unwrap_or_default();
         self.slots.get(slot).map_or(Ok(()), |limiter| limiter.take(self.per_second, self.burst))
     }
@@ -133,5 +135,14 @@ mod tests {
         assert!((1_000..1_200).contains(&passed), "{passed}");
         let unaffected = (1..=50).filter(|host| limiter.take(Some([10, 0, 0, *host].into())).is_ok()).count();
         assert!(unaffected >= 49, "{unaffected}");
+    }
+
+    #[test]
+    fn a_subscriber_with_many_addresses_is_one_client() {
+        let limiter = AddressRateLimiter::new(1_024, 1, 10);
+        let of_host = |host: u16| Some([0x2001, 0xdb8, 1, 2, 0, 0, 0, host].into());
+        let passed = (0..1_000).filter(|host| limiter.take(of_host(*host)).is_ok()).count();
+        assert!((10..=12).contains(&passed), "{passed}");
+        assert!(limiter.take(Some([203, 0, 113, 7].into())).is_ok());
     }
 }

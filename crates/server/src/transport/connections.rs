@@ -3,7 +3,7 @@
 use std::{
     cmp::Reverse,
     collections::{BTreeMap, HashMap},
-    net::{IpAddr, Ipv6Addr},
+    net::IpAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
@@ -13,7 +13,7 @@ use std::{
 
 use prometheus_client::metrics::counter::Counter;
 use tokio::{sync::Notify, time::sleep};
-use tollgate_domain::address_range::AddressRange;
+use tollgate_domain::address_range::{AddressRange, client_of};
 
 /// The open connections, by the address they come from.
 pub(crate) struct Connections {
@@ -197,14 +197,6 @@ fn dispensable(open_connections: &BTreeMap<u64, Arc<OpenConnection>>) -> Option<
         .map(|connection| (connection.activity.rank(), Reverse(connection.number)))
         .max()
         .map(|(_, number)| number.0)
-}
-
-/// One client: an IPv4 address, or the network that a single subscriber has of IPv6.
-fn client_of(peer: IpAddr) -> IpAddr {
-    match peer.to_canonical() {
-        IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),
-        address @ IpAddr::V4(_) => address,
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -456,18 +448,5 @@ mod tests {
         assert!(connections.make_room(), "the busy one stays");
         assert_eq!((open("192.0.2.1").len(), open("192.0.2.9").len()), (1, 0));
         assert!(!connections.make_room());
-    }
-
-    #[test]
-    fn clients_are_told_apart_by_what_one_subscriber_has() {
-        for (one, other, same) in [
-            ("192.0.2.1", "192.0.2.2", false),
-            ("192.0.2.1", "::ffff:192.0.2.1", true),
-            ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true),
-            ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
-        ] {
-            let (one, other) = (one.parse().unwrap(), other.parse().unwrap());
-            assert_eq!(client_of(one) == client_of(other), same, "{one} {other}");
-        }
     }
 }
