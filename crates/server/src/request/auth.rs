@@ -134,7 +134,7 @@ fn refuse(app: &App, context: &RequestContext, message: String) -> ApiError {
     }
 }
 
-fn too_many(exhausted: RateLimitExceeded) -> ApiError {
+pub(crate) fn too_many(exhausted: RateLimitExceeded) -> ApiError {
     ApiError::rate_limited(
         "Too many invalid credentials from this address; check the key or token.",
         exhausted.retry_after,

@@ -31,6 +31,7 @@ use crate::{
     app::{App, Mounted, SharedApp, is_for_operators},
     client_api::quote,
     request::{
+        auth::too_many,
         call_notes::{self, CallNotes, UnknownFields},
         context::RequestContext,
         origin::CrossOrigin,
@@ -123,8 +124,9 @@ impl Edge {
         if let Some(meter) = metered.meter() {
             request.extensions_mut().insert(Arc::clone(meter));
         }
-        if request.uri().path() == METRICS_PATH && !self.shows_metrics(peer, served_to, &request) {
-            let answer = ApiError::unauthenticated(METRICS_HIDDEN);
+        if request.uri().path() == METRICS_PATH
+            && let Err(answer) = self.check_metrics(peer, client, served_to, request.headers())
+        {
             return Ok(self.answered_here(&request, answer.into_response(), &context, started));
         }
         Box::pin(self.answer_others(served_to, context, started, request)).await
@@ -178,19 +180,28 @@ impl Edge {
         Ok(response)
     }
 
-    /// Metrics show balances and volumes: they are for operators, for this machine and for requests with the token.
-    fn shows_metrics<B>(&self, peer: IpAddr, served_to: ServedTo, request: &Request<B>) -> bool {
-        let presented = || {
-            let value = request.headers().get(header::AUTHORIZATION)?.to_str().ok()?;
-            value.split_once(' ').filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"))
-        };
-        let has_token = || {
-            let presented = presented().map(|(_, token)| token.trim());
-            self.app.metrics_token.zip(presented).is_some_and(|(token, it)| token.verify(it).is_ok())
-        };
-        served_to == ServedTo::Operators
-            || is_on_this_machine(peer, request.headers(), &self.app.trusted_proxies)
-            || has_token()
+    /// Metrics show balances and volumes: they are for operators, for this machine and for requests with the token. Wrong tokens
+    /// count as those of operators do.
+    fn check_metrics(
+        &self,
+        peer: IpAddr,
+        client: IpAddr,
+        served_to: ServedTo,
+        headers: &HeaderMap,
+    ) -> Result<(), ApiError> {
+        if served_to == ServedTo::Operators || is_on_this_machine(peer, headers, &self.app.trusted_proxies) {
+            return Ok(());
+        }
+        let hidden = || ApiError::unauthenticated(METRICS_HIDDEN);
+        let value = headers.get(header::AUTHORIZATION).ok_or_else(hidden)?;
+        let words = value.to_str().unwrap_or_default().split_once(' ');
+        let presented = words.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));
+        let token = self.app.metrics_token.zip(presented);
+        if token.is_some_and(|(token, (_, it))| token.verify(it.trim()).is_ok()) {
+            return Ok(());
+        }
+        self.app.engine.count_bad_credential(Some(client)).map_err(too_many)?;
+        Err(hidden())
     }
 
     /// An answer that nothing behind this layer was asked for.

@@ -235,6 +235,11 @@ fn metrics_are_not_for_whoever_a_proxy_asks_for() {
     assert_eq!(status(&[proxied]), 401);
     assert_eq!(status(&[proxied, ("authorization", "Bearer mtr-0w8kQ2ZcN5vB7xLsT1dX")]), 401);
     assert_eq!(status(&[proxied, ("authorization", &format!("Bearer {TOKEN}"))]), 200);
+    let guesses: Vec<_> = (0..100)
+        .map(|guess| status(&[proxied, ("authorization", &format!("Bearer mtr-{guess:020}"))]))
+        .collect();
+    assert!(guesses.contains(&429) && guesses.iter().all(|it| [401, 429].contains(it)), "{guesses:?}");
+    assert_eq!(status(&[proxied, ("authorization", &format!("Bearer {TOKEN}"))]), 200, "whoever knows it");
     let behind = Start::sandbox().with("TOLLGATE_TRUSTED_PROXIES", "127.0.0.0/8").run();
     assert_eq!(behind.client("").get("/metrics").status, 401, "asked for by a proxy");
 }
