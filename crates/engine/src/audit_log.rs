@@ -3,7 +3,7 @@
 use std::{
     collections::BTreeMap,
     fmt::Display,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -129,13 +129,21 @@ impl Default for Repeated {
     }
 }
 
-/// An operator and an action; where views of one thing are counted, also that.
-type What = (Option<UserId>, &'static str, Option<String>);
+/// Who, as the kind of actor and its user, and an action; where views of one thing are counted, also that. All who could not be
+/// recognized are one.
+type What = (&'static str, Option<UserId>, &'static str, Option<String>);
 
 #[derive(Default)]
 struct Repetition {
     limiter: RateLimiter,
     left_out: u64,
+    last: Option<(Origin, Audited)>,
+}
+
+/// What was not recorded: how many, and the last of them.
+struct LeftOut {
+    what: What,
+    count: u64,
     last: Option<(Origin, Audited)>,
 }
 
@@ -149,18 +157,22 @@ impl Repetition {
         self.left_out = self.left_out.saturating_add(1);
         self.last = Some((origin.clone(), done.clone()));
     }
+
+    fn take(&mut self, what: What) -> LeftOut {
+        LeftOut { what, count: std::mem::take(&mut self.left_out), last: self.last.take() }
+    }
 }
 
 impl Repeated {
-    /// How many were left out before this one, if it is to be recorded.
-    fn due(&self, origin: &Origin, done: &Audited, is_view: bool) -> Option<u64> {
+    /// What was left out before this one, if it is to be recorded.
+    fn due(&self, origin: &Origin, done: &Audited, is_view: bool) -> Option<LeftOut> {
         let now = self.began.elapsed();
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all();
         if all.len() >= MAX_REPEATED {
             all.retain(|_, one| one.left_out > 0);
         }
-        let user = origin.kind.user();
-        let viewed = is_view.then(|| (user, done.action, Some(done.subject.clone())));
+        let (kind, user) = (origin.kind.as_str(), origin.kind.user());
+        let viewed = is_view.then(|| (kind, user, done.action, Some(done.subject.clone())));
         // A view that is due has to be within the operator's limit, too.
         if let Some(again) = viewed.as_ref().and_then(|viewed| all.get_mut(viewed))
             && (again.left_out > 0 || !again.is_due(now, true))
@@ -168,31 +180,42 @@ impl Repeated {
             again.leave_out(origin, done);
             return None;
         }
-        let one = all.entry((user, done.action, None)).or_default();
+        let what = (kind, user, done.action, None);
+        let one = all.entry(what.clone()).or_default();
         if !one.is_due(now, false) {
             one.leave_out(origin, done);
             return None;
         }
-        one.last = None;
-        let left_out = std::mem::take(&mut one.left_out);
+        let left_out = one.take(what);
         if let Some(viewed) = viewed {
             let _ = all.entry(viewed).or_default().is_due(now, true);
         }
         Some(left_out)
     }
 
-    /// The last of each that was left out, with how many there were before it.
-    fn take_left_out(&self, is_last: bool) -> Vec<(Origin, Audited)> {
+    /// All that was left out, as far as it is time.
+    fn take_left_out(&self, is_last: bool) -> Vec<LeftOut> {
         let now = self.began.elapsed();
-        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = self.all();
         let open = all
             .iter_mut()
             .filter(|((.., viewed), one)| one.left_out > 0 && (is_last || one.is_due(now, viewed.is_some())));
-        let taken = open.filter_map(|(_, one)| {
-            let left_out = std::mem::take(&mut one.left_out).saturating_sub(1);
-            one.last.take().map(|(origin, done)| (origin, done.with_left_out(left_out)))
-        });
-        taken.collect()
+        open.map(|(what, one)| one.take(what.clone())).collect()
+    }
+
+    /// It could not be recorded, and is counted with what is left out from now on.
+    fn put_back(&self, left_out: LeftOut) {
+        if left_out.count == 0 {
+            return;
+        }
+        let mut all = self.all();
+        let one = all.entry(left_out.what).or_default();
+        one.left_out = one.left_out.saturating_add(left_out.count);
+        one.last = one.last.take().or(left_out.last);
+    }
+
+    fn all(&self) -> MutexGuard<'_, BTreeMap<What, Repetition>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -239,18 +262,32 @@ impl Engine {
     }
 
     async fn record_at_most(&self, origin: &Origin, done: Audited, is_view: bool) -> Result<(), StoreError> {
-        match self.repeated.due(origin, &done, is_view) {
-            Some(left_out) => self.record_action(origin, done.with_left_out(left_out)).await,
-            None => Ok(()),
+        let Some(left_out) = self.repeated.due(origin, &done, is_view) else { return Ok(()) };
+        let recorded = self.record_action(origin, done.with_left_out(left_out.count)).await;
+        if recorded.is_err() {
+            self.repeated.put_back(left_out);
         }
+        recorded
     }
 
     /// Records how many entries were left out and not counted yet: where it is time, or all of them, before the process ends.
     pub(crate) async fn record_left_out(&self, is_last: bool) -> Result<(), StoreError> {
-        for (origin, done) in self.repeated.take_left_out(is_last) {
-            self.record_action(&origin, done).await?;
+        let mut outcome = Ok(());
+        for left_out in self.repeated.take_left_out(is_last) {
+            if outcome.is_ok() {
+                outcome = self.record_last(&left_out).await;
+            }
+            if outcome.is_err() {
+                self.repeated.put_back(left_out);
+            }
         }
-        Ok(())
+        outcome
+    }
+
+    /// Records the last that was left out, with how many there were before it.
+    async fn record_last(&self, left_out: &LeftOut) -> Result<(), StoreError> {
+        let Some((origin, done)) = &left_out.last else { return Ok(()) };
+        self.record_action(origin, done.clone().with_left_out(left_out.count.saturating_sub(1))).await
     }
 
     /// Entries, newest first.

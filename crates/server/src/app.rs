@@ -19,8 +19,6 @@ pub struct App {
     pub(crate) engine: Arc<Engine>,
     pub(crate) admin_token: AdminToken,
     pub(crate) bad_credentials: AddressRateLimiter,
-    /// Which refusals of unknown callers go into the audit log.
-    pub(crate) recorded_refusals: AddressRateLimiter,
     /// What all requests under way hold of their bodies.
     pub(crate) body_budget: Arc<BodyBudget>,
     pub(crate) metrics: Metrics,

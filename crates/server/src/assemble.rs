@@ -19,9 +19,6 @@ use crate::{
 const BAD_CREDENTIALS_PER_SECOND: u64 = 50;
 const BAD_CREDENTIALS_BURST: u64 = 1_000;
 const ADDRESS_SLOTS: usize = 4_096;
-/// Refusals of unknown callers that are recorded per address: enough to show that somebody tries, too few to fill the log.
-const RECORDED_REFUSALS_PER_SECOND: u64 = 1;
-const RECORDED_REFUSALS_BURST: u64 = 20;
 
 impl App {
     /// Puts HTTP in front of an engine.
@@ -34,11 +31,6 @@ impl App {
                 ADDRESS_SLOTS,
                 BAD_CREDENTIALS_PER_SECOND,
                 BAD_CREDENTIALS_BURST,
-            ),
-            recorded_refusals: AddressRateLimiter::new(
-                ADDRESS_SLOTS,
-                RECORDED_REFUSALS_PER_SECOND,
-                RECORDED_REFUSALS_BURST,
             ),
             body_budget: Arc::default(),
             metrics_token: None,

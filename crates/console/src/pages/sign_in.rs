@@ -102,7 +102,7 @@ pub(crate) async fn sign_in(
             }
             let origin = Origin::of(None, None, request, address);
             let refused = Audited::new("session.refuse", "console");
-            console.engine.record_action(&origin, refused).await?;
+            console.engine.record_repeatable(&origin, refused).await?;
             let fault = format!("Not signed in: {fault}.");
             return show_form(&console, next, Some(fault), StatusCode::UNAUTHORIZED);
         }

@@ -202,7 +202,7 @@ async fn refuse(console: &Console, visitor: Visitor, refusal: &Refusal) -> Page 
         "reason": reason,
         "email": email,
     }));
-    console.engine.record_action(&origin, refused).await?;
+    console.engine.record_repeatable(&origin, refused).await?;
     show_form(console, String::new(), Some(format!("Not signed in: {sentence}")), status)
 }
 

@@ -112,13 +112,13 @@ fn origin(identity: Option<&Identity>, headers: &HeaderMap, context: &RequestCon
     Origin::of(identity, given_name(headers), context.id.to_string(), Some(context.client))
 }
 
-/// Puts a refusal into the audit log, at a limited rate per operator and address, so that the log cannot be flooded.
+/// Puts a refusal into the audit log, at a limited rate per operator and of all unknown callers together, so that the log cannot
+/// be flooded.
 async fn record_refusal(app: &SharedApp, error: &ApiError, origin: &Origin, requirement: Requirement) {
     let refused = Audited::new("access.refuse", requirement.operation).after(json!({ "code": error.code() }));
     let recorded = match error.status() {
-        StatusCode::FORBIDDEN => app.engine.record_repeatable(origin, refused).await,
-        StatusCode::UNAUTHORIZED if app.recorded_refusals.take(origin.address).is_ok() => {
-            app.engine.record_action(origin, refused).await
+        StatusCode::FORBIDDEN | StatusCode::UNAUTHORIZED => {
+            app.engine.record_repeatable(origin, refused).await
         }
         _ => Ok(()),
     };
