@@ -1,6 +1,6 @@
 //! Applying a configuration, and reading it and its history.
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{net::IpAddr, ops::Deref, sync::Arc, time::Duration};
 
 use jiff::civil::Date;
 use serde_json::{Value, json};
@@ -91,6 +91,26 @@ pub struct ConfigRead {
     /// The configuration.
     pub configuration: Configuration,
 }
+
+/// The configuration that a payment was decided by: shared where it is in force, otherwise opened for as long as this is held.
+#[derive(Debug)]
+pub struct DecidedBy {
+    configuration: Arc<Configuration>,
+    _turn: Option<OwnedSemaphorePermit>,
+}
+
+impl Deref for DecidedBy {
+    type Target = Configuration;
+
+    fn deref(&self) -> &Configuration {
+        &self.configuration
+    }
+}
+
+/// As many stored documents are read as may be at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("too many stored configurations are being read")]
+pub struct TooManyReads;
 
 /// A configuration's document, with secrets masked.
 #[derive(Debug, Clone)]
@@ -409,6 +429,21 @@ impl Engine {
     ) -> Result<ConfigRead, ConfigureError> {
         let stored = self.store.config_version(environment, version).await?.ok_or(ConfigureError::Missing)?;
         self.with_opened(environment, stored, |read, _| Ok(read)).await
+    }
+
+    /// The configuration that a payment was decided by; `None` if it cannot be opened anymore. Only one that is not in force has to
+    /// be read, and waits for its turn.
+    pub async fn decided_by(
+        &self,
+        environment: EnvironmentId,
+        version: u64,
+    ) -> Result<Option<DecidedBy>, TooManyReads> {
+        if let Some(view) = self.view(environment).filter(|view| view.config_version == version) {
+            return Ok(Some(DecidedBy { configuration: Arc::clone(&view.configuration), _turn: None }));
+        }
+        let turn = self.config_read_turn().await.ok_or(TooManyReads)?;
+        let read = self.config_version(environment, version).await.ok();
+        Ok(read.map(|read| DecidedBy { configuration: Arc::new(read.configuration), _turn: Some(turn) }))
     }
 
     /// The history, newest first.

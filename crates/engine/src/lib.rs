@@ -73,7 +73,8 @@ pub use card::{
 pub use circuits::{CircuitOpen, CircuitStatus, Circuits};
 pub use clock::{DatabaseClock, SystemClock};
 pub use configure::{
-    AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Configured, Origin,
+    AppliedConfig, ConfigCheck, ConfigDocument, ConfigRead, ConfigureError, Configured, DecidedBy, Origin,
+    TooManyReads,
 };
 pub use directory::{Directory, FOLLOW_POLL};
 pub use doctor::{Area, Check, CheckStatus, ExternalCheck, ProviderReadiness};

@@ -8,7 +8,7 @@ use axum::{
 use http::{HeaderValue, StatusCode, header};
 use tollgate_engine::{
     ConfigureError, EndpointError, EraseError, KeyError, MoveError, ProviderCheckError, ReadError,
-    ResendError, TenantError, UserError, ports::StoreError,
+    ResendError, TenantError, TooManyReads, UserError, ports::StoreError,
 };
 use tracing::error;
 
@@ -96,6 +96,12 @@ impl From<StoreError> for PageError {
             StoreError::Broken(reason) => Self::Broken(reason),
             StoreError::Unavailable(reason) | StoreError::Unknown(reason) => Self::Unavailable(reason),
         }
+    }
+}
+
+impl From<TooManyReads> for PageError {
+    fn from(_: TooManyReads) -> Self {
+        Self::Busy
     }
 }
 

@@ -215,6 +215,7 @@ struct ProgramPage {
 
 pub(crate) async fn edit(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let empty = json!({});
     let program = read.document.pointer("/settings/feeProgram").filter(|program| !program.is_null());
@@ -268,6 +269,7 @@ fn card_providers(document: &Value) -> Vec<String> {
 pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let mut document = read.document;
     let mut errors = Vec::new();

@@ -131,6 +131,7 @@ struct HistoryPage {
 
 pub(crate) async fn edit(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     editor(&signed_in, read.version, pretty(&read.document), Vec::new()).await
 }
@@ -347,6 +348,7 @@ pub(crate) async fn restore(form: Submitted) -> Result<Response, PageError> {
     let (environment, version) = (signed_in.environment()?, signed_in.path("version")?);
     let expected: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
     let engine = &signed_in.console.engine;
+    let _turn = engine.config_turn().await.ok_or(PageError::Busy)?;
     let said = match engine.restore_config(environment, version, expected, signed_in.origin()).await? {
         Configured::InForce { version: saved } => format!("Version {version} restored as version {saved}."),
         Configured::Proposed { approval } => return Ok(proposed(signed_in, environment, approval)),

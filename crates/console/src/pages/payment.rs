@@ -345,11 +345,10 @@ fn tried_before(route: &RouteProgress) -> String {
 async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: PaymentView<'_>) -> Page {
     let engine = &signed_in.console.engine;
     let frame = signed_in.frame(&details.reference.to_string(), "payments").await?;
-    // Null where that configuration cannot be opened anymore.
-    let configuration = engine.config_version(environment, details.config_version).await.ok();
-    let rules = configuration.as_ref().zip(details.quote.as_ref()).map(|(read, request)| {
-        let explained = explain_routing(&read.configuration, request);
-        RuleView::all(&explained.rules, read.configuration.routing(request.method).rules())
+    let configuration = engine.decided_by(environment, details.config_version).await?;
+    let rules = configuration.zip(details.quote.as_ref()).map(|(configuration, request)| {
+        let explained = explain_routing(&configuration, request);
+        RuleView::all(&explained.rules, configuration.routing(request.method).rules())
     });
     let view = signed_in.view(environment)?;
     let provider = view.configuration.providers.get(details.provider);

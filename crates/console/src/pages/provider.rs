@@ -83,6 +83,7 @@ pub(crate) async fn edit(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let asked = signed_in.query("adapter").map(|name| Adapter::parse(name).ok_or(PageError::Missing));
     let asked = asked.transpose()?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let original = signed_in.query("provider").unwrap_or_default().to_owned();
     let known =
@@ -113,6 +114,7 @@ pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
     let adapter = Adapter::parse(form.field("adapter")).ok_or(PageError::Missing)?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let original = form.field("original").to_owned();
     let known =

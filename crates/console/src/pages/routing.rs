@@ -124,6 +124,7 @@ const MAX_RULES: usize = 200;
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let frame = signed_in.frame("Routing and fees", "routing").await?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let document = read.document;
     let table = |method: &'static str, title: &'static str| {
@@ -297,6 +298,7 @@ struct FeePage {
 pub(crate) async fn edit_fee(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let place: usize = signed_in.query("fee").and_then(|text| text.parse().ok()).ok_or(PageError::Missing)?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let document = read.document;
     let entry = document.pointer(&format!("/fees/{place}")).ok_or(PageError::Missing)?;
@@ -346,6 +348,7 @@ pub(crate) async fn review_fee(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
     let place: usize = form.field("fee").parse().map_err(|_| PageError::Missing)?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let mut document = read.document;
     let entry = document.pointer(&format!("/fees/{place}")).cloned().ok_or(PageError::Missing)?;
@@ -433,6 +436,7 @@ pub(crate) fn read_percent(text: &str) -> Option<u64> {
 pub(crate) async fn switch_rule(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let mut document = read.document;
     let (method, id) = (form.field("method"), form.field("rule"));

@@ -62,6 +62,7 @@ struct RulePage {
 pub(crate) async fn edit(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
     let method = method_of(signed_in.query("method").unwrap_or_default())?;
+    let _turn = signed_in.config_read_turn().await?;
     let read = signed_in.console.engine.config_document(environment, None).await?;
     let rules = rules_of(&read.document, method);
     let (original, place, rule) = if let Some(id) = signed_in.query("rule") {
@@ -117,6 +118,7 @@ pub(crate) async fn review(form: Submitted) -> Result<Response, PageError> {
     let environment = signed_in.environment()?;
     let method = method_of(form.field("method"))?;
     let engine = &signed_in.console.engine;
+    let _turn = signed_in.config_read_turn().await?;
     let read = engine.config_document(environment, None).await?;
     let original = form.field("original").to_owned();
     let place: usize = form.field("place").parse().unwrap_or(usize::MAX);

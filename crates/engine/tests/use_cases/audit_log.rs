@@ -10,13 +10,14 @@ use tollgate_domain::{
     event::EventFilter,
     id::UserId,
     ledger::Cause,
+    people::Identity,
     tenant::KeyKind,
 };
-use tollgate_engine::{Audited, NewEndpoint, Origin, ports::AuditLogFilter};
+use tollgate_engine::{Audited, NewEndpoint, Origin, TooManyReads, ports::AuditLogFilter};
 
 use crate::support::{
     config::{self, INTENTS},
-    faults::lock,
+    faults::{Fault, lock},
     receiver::ENDPOINT_URL,
     requests::{move_order, origin},
     world::World,
@@ -186,6 +187,90 @@ async fn views_are_recorded_once_each_and_what_is_left_out_is_counted() {
     assert_eq!(found.len() as u64 + left_out.sum::<u64>(), 151);
     let repeated = found.iter().find(|found| found.entry.subject == "0" && found.entry.after.is_some());
     assert_eq!(json_of(repeated.unwrap().entry.after.as_ref()), json!({ "leftOut": 48 }));
+}
+
+/// Whether the store takes entries or not, each of them is recorded or counted once.
+#[tokio::test(start_paused = true)]
+async fn what_the_store_did_not_take_is_counted_later() {
+    const ACTIONS: [&str; 2] = ["payment.list", "event.list"];
+    let world = World::new().await;
+    let list = async |action| {
+        world.engine().record_repeatable(&origin(), Audited::new(action, world.environment)).await
+    };
+    let mut done = 0;
+    for _ in 0..50 {
+        for action in ACTIONS {
+            list(action).await.unwrap();
+            done += 1;
+        }
+    }
+    sleep(Duration::from_secs(2)).await;
+    world.faults.arm(Fault::StoreGone, 1);
+    for action in ACTIONS {
+        list(action).await.unwrap_err();
+    }
+    world.faults.disarm();
+    list(ACTIONS[0]).await.unwrap();
+    done += 1;
+    for _ in 0..10 {
+        for action in ACTIONS {
+            list(action).await.unwrap();
+            done += 1;
+        }
+    }
+    let stop = async || {
+        let (_stop, stopped) = watch::channel(true);
+        world.engine().log_requests_until(stopped).await;
+    };
+    world.faults.arm(Fault::StoreGone, 1);
+    stop().await;
+    world.faults.disarm();
+    stop().await;
+    let mut counted = 0;
+    for action in ACTIONS {
+        for found in entries(&world, action).await {
+            counted += 1 + json_of(found.entry.after.as_ref())["leftOut"].as_u64().unwrap_or_default();
+        }
+    }
+    assert_eq!(counted, done);
+}
+
+/// Whoever could not be recognized has one limit, whatever addresses they come from, and takes nothing of anybody else's.
+#[tokio::test(start_paused = true)]
+async fn strangers_share_one_limit() {
+    let world = World::new().await;
+    let refused = async |identity: Option<&Identity>, host: u8| {
+        let address = Some([192, 0, 2, host].into());
+        let origin = Origin::of(identity, None, "req_refused".to_owned(), address);
+        world.engine().record_repeatable(&origin, Audited::new("session.refuse", "console")).await.unwrap();
+    };
+    for host in 0..100 {
+        refused(None, host).await;
+    }
+    assert_eq!(entries(&world, "session.refuse").await.len(), 20);
+    refused(Some(&Identity::Bootstrap), 1).await;
+    let last = entries(&world, "session.refuse").await.remove(0).entry;
+    assert_eq!((last.actor.kind, last.after), (ActorKind::Bootstrap, None));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_payments_own_configuration_waits_for_nobody_while_it_is_in_force() {
+    let world = World::new().await;
+    let engine = world.engine();
+    let older = world.view().config_version;
+    world.configure(config::document()).await;
+    let current = world.view().config_version;
+    let version = async |version| engine.decided_by(world.environment, version).await;
+    let turns = (engine.config_read_turn().await, engine.config_read_turn().await);
+    assert!(version(current).await.unwrap().is_some());
+    assert_eq!(version(older).await.unwrap_err(), TooManyReads);
+    drop(turns);
+    let held = (version(older).await.unwrap(), version(older).await.unwrap());
+    assert!(held.0.is_some() && held.1.is_some());
+    assert_eq!(version(older).await.unwrap_err(), TooManyReads, "two are open");
+    drop(held);
+    assert!(version(older).await.unwrap().is_some());
+    assert!(version(current + 1).await.unwrap().is_none());
 }
 
 #[tokio::test(start_paused = true)]

@@ -8,7 +8,9 @@ use http::{HeaderMap, header};
 use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use tollgate_configuration::ConfigWarning;
-use tollgate_engine::{ConfigDocument, ConfigureError, Configured, ports::ConfigVersionSummary};
+use tollgate_engine::{
+    ConfigDocument, ConfigureError, Configured, TooManyReads, ports::ConfigVersionSummary,
+};
 
 use crate::{prelude::*, types::configuration::Configuration};
 
@@ -144,6 +146,12 @@ async fn sent_document(operator: &Operator, body: JsonBody<Configuration>) -> Re
 /// Taken once the document has arrived, so that no request waits for a slow sender.
 async fn turn(operator: &Operator) -> Result<OwnedSemaphorePermit, ApiError> {
     operator.app.engine.config_turn().await.ok_or_else(ApiError::busy)
+}
+
+impl From<TooManyReads> for ApiError {
+    fn from(_: TooManyReads) -> Self {
+        Self::busy()
+    }
 }
 
 /// A turn at reading a stored document, until the answer is made.

@@ -144,14 +144,13 @@ pub(crate) async fn read(operator: Operator) -> Done<PaymentOrTransfer> {
     let engine = &operator.app.engine;
     let read = engine.payment_with_timeline(environment, id).await?;
     operator.record_view("payment.view", environment, reference).await?;
-    let configuration = engine.config_version(environment, read.payment.order.config_version).await;
-    let configuration = configuration.ok().map(|read| read.configuration);
+    let configuration = engine.decided_by(environment, read.payment.order.config_version).await?;
     let attempts = read.payment.attempts.iter().map(|attempt| AttemptResponse {
         number: attempt.number,
         state: attempt.state.as_str().into(),
         created_at: Moment(attempt.created_at),
     });
-    let history = timeline::PaymentHistory::of_payment(&read.payment.order, configuration.as_ref());
+    let history = timeline::PaymentHistory::of_payment(&read.payment.order, configuration.as_deref());
     respond::ok(&PaymentDetail {
         attempts: attempts.collect(),
         refunds: refund::all(&read.payment),

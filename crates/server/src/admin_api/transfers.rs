@@ -116,9 +116,8 @@ pub(crate) async fn read<L>(operator: &Operator, environment: EnvironmentId, id:
     let engine = &operator.app.engine;
     let read = engine.transfer_with_timeline(environment, id).await?;
     operator.record_view("payment.view", environment, id).await?;
-    let version = read.transfer.order.config_version;
-    let configuration = engine.config_version(environment, version).await.ok().map(|it| it.configuration);
-    let history = history(&read.transfer.order, configuration.as_ref());
+    let configuration = engine.decided_by(environment, read.transfer.order.config_version).await?;
+    let history = history(&read.transfer.order, configuration.as_deref());
     respond::ok(&TransferRead {
         service_reference: id.to_string(),
         exceptions: read.exceptions.iter().map(ExceptionResponse::of).collect(),

@@ -55,6 +55,7 @@ mod events_crash;
 mod four_eyes;
 mod guides;
 mod hostile_bodies;
+mod in_process;
 mod limit_races;
 mod live;
 mod mcp;
