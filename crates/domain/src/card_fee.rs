@@ -118,6 +118,16 @@ impl FeeDecision {
         Self { platform, organization, fee, range, reasons, cap: None, sentences: Arc::default(), ..self }
     }
 
+    /// The same with a lower fee; what is cut comes off the organization layer first.
+    #[must_use]
+    pub fn lowered(self, by: Minor) -> Self {
+        let less = |amount: Minor, by: Minor| amount.checked_sub(by).unwrap_or(Minor::ZERO);
+        let organization = less(self.organization, by);
+        let platform = less(self.platform, less(by, self.organization));
+        let range = FeeRange { min: less(self.range.min, by), max: less(self.range.max, by) };
+        Self { platform, organization, fee: less(self.fee, by), range, ..self }
+    }
+
     /// Whether everything is known that the fee depends on.
     pub fn is_exact(&self) -> bool {
         self.range.min == self.range.max

@@ -191,6 +191,10 @@ impl TokenCards for Stripe {
         calls.finish(outcome)
     }
 
+    fn amount_step(&self, currency: Currency) -> u64 {
+        request::amount_step(currency)
+    }
+
     async fn charge_token(
         &self,
         provider: &Provider,

@@ -311,8 +311,12 @@ fn seen_charge(
     amounts.unwrap_or_else(|| card_fee.agreed(&order.fee))
 }
 
-/// The card on record, once there is money of it; before that, the one that was tried last.
+/// The card on record, once there is money of it; before that, the one that was tried last. None where what is tried is no card,
+/// whatever card was declined before.
 fn seen_card(current: Option<&TransactionState>, report: &ProviderReport) -> Option<Box<PaymentCard>> {
+    if report.is_not_card {
+        return None;
+    }
     let known = current.and_then(|current| current.card.as_ref());
     let is_paid = current.is_some_and(|current| {
         matches!(current.status, Status::Authorized | Status::Succeeded | Status::Refunded)
@@ -510,6 +514,31 @@ mod tests {
             found.extend(verdict.discrepancies.iter().map(|it| it.kind));
         }
         (current, found)
+    }
+
+    #[test]
+    fn what_is_paid_without_a_card_does_not_keep_the_one_that_was_declined() {
+        let card =
+            || Some(Box::new(PaymentCard { brand: Some("visa".to_owned()), ..PaymentCard::default() }));
+        let followed = |steps: &[(ProviderStatus, Option<Box<PaymentCard>>, bool)]| {
+            steps.iter().fold(None, |current: Option<TransactionState>, (status, card, is_not_card)| {
+                let said = ProviderReport {
+                    card: card.clone(),
+                    is_not_card: *is_not_card,
+                    ..report(status.clone())
+                };
+                decide_status(&order(), None, current.as_ref(), &said, Trigger::Other).next.or(current)
+            })
+        };
+        let card_of = |steps: &[_]| followed(steps).unwrap().card;
+        let (declined, paid) = ((failed(), card(), false), (ProviderStatus::Succeeded, None, true));
+        let under_way = (ProviderStatus::Processing, None, true);
+        assert_eq!(card_of(std::slice::from_ref(&declined)), card());
+        assert_eq!(card_of(&[declined.clone(), paid.clone()]), None);
+        assert_eq!(card_of(&[declined.clone(), under_way, paid]), None);
+        // What a report leaves out stays known.
+        assert_eq!(card_of(&[declined.clone(), (ProviderStatus::Succeeded, None, false)]), card());
+        assert_eq!(card_of(&[(failed(), None, true), declined]), card());
     }
 
     #[test]

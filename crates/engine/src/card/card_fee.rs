@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use tollgate_domain::{
     Minor, ServiceReference,
-    card::{Discrepancy, DiscrepancyKind, ProviderReport},
+    card::{AttemptState, CardOrder, Discrepancy, DiscrepancyKind, ProviderReport},
     card_fee::{
-        Brand, CardDecision, CardFacts, Country, FeeKind, Funding, Instrument, PaymentFacts, PaymentFee,
-        Place, Reason, ReasonCode, UnlawfulCharge, check_charge,
+        Brand, CardDecision, CardFacts, Consent, Country, FeeKind, Funding, Instrument, PaymentFacts,
+        PaymentFee, Place, Reason, ReasonCode, Rules, UnlawfulCharge, check_charge,
     },
     fee::FeeSnapshot,
     payment_card::PaymentCard,
@@ -48,6 +48,8 @@ struct Presented {
     instrument: Instrument,
     /// The places where the payer may be: what the caller and what the payer says. The lowest fee of them counts.
     payers: Vec<Place>,
+    /// The provider takes totals in multiples of this.
+    step: u64,
 }
 
 const UNKNOWN_TOKEN: ConfirmError = ConfirmError::Token("is not known to the payment's provider");
@@ -77,7 +79,7 @@ impl Engine {
         if is_under_way(&payment) {
             return Err(ConfirmError::NotConfirmable("This payment has been paid, or is being paid."));
         }
-        let presented = self.present(&provider, &payment, token, payer).await?;
+        let presented = self.present(view, &provider, &payment, token, payer).await?;
         let (payment, _) = self.record_card_fee(view, payment, &presented, request).await?;
         Ok(payment)
     }
@@ -87,7 +89,7 @@ impl Engine {
         self: &Arc<Self>,
         view: &EnvironmentView,
         provider: &CardProvider<'_>,
-        payment: CardPayment,
+        mut payment: CardPayment,
         agreed: Agreed,
         request: &str,
     ) -> Result<Confirmed, ConfirmError> {
@@ -102,15 +104,22 @@ impl Engine {
         };
         // Whatever became of a card that was charged, or is being charged, is the answer.
         if is_paid(&payment) || payment.attempts.iter().any(|attempt| attempt.source_digest == token) {
-            return self.confirm_by_charge(provider, &order, payment, charge(None), None, request).await;
+            match self.confirm_by_charge(provider, &order, payment, charge(None), None, request).await {
+                // The charge was closed meanwhile without having been sent: the card may be charged, and its fee is decided again.
+                Err(ConfirmError::FeeChanged(seen)) => payment = *seen,
+                answer => return answer,
+            }
         }
-        let known = payment.progress.card_fee.as_ref().and_then(|card_fee| card_fee.of_token(&token));
+        let card_fee = payment.progress.card_fee.as_ref();
+        let known = card_fee.and_then(|card_fee| card_fee.of_token(&token));
         let presented = match known {
             Some(known) => {
-                let payers = agreed.payer.into_iter().chain(known.payer).collect();
-                Presented { token, instrument: known.instrument, payers }
+                let prepared = card_fee.and_then(|card_fee| card_fee.payer);
+                let said = agreed.payer.into_iter().chain(prepared);
+                let payers = places(&view.configuration.fee_rules, known.payer, said.collect());
+                Presented { token, instrument: known.instrument, payers, step: step(provider, &order) }
             }
-            None => self.present(provider, &payment, &agreed.token, agreed.payer).await?,
+            None => self.present(view, provider, &payment, &agreed.token, agreed.payer).await?,
         };
         // A fee is charged only if the payer was shown it; that there is none need not be shown.
         let shown = known.map_or(Minor::ZERO, |known| known.amounts.fee);
@@ -126,14 +135,13 @@ impl Engine {
     /// Looks at a token's card at the provider.
     async fn present(
         &self,
+        view: &EnvironmentView,
         provider: &CardProvider<'_>,
         payment: &CardPayment,
         token: &Secret,
         payer: Option<Place>,
     ) -> Result<Presented, ConfirmError> {
-        if payment.progress.card_fee.is_none() {
-            return Err(NO_CARD_FEE);
-        }
+        let card_fee = payment.progress.card_fee.as_ref().ok_or(NO_CARD_FEE)?;
         let tokens = provider.tokens().ok_or(NO_TOKENS)?;
         let environment = payment.order.environment;
         if self.check_account(environment, sent_to(payment), provider.provider).is_unreachable() {
@@ -144,10 +152,12 @@ impl Engine {
         if card.is_spent {
             return Err(SPENT_TOKEN);
         }
-        let said = payment.progress.card_fee.as_ref().and_then(|card_fee| card_fee.payer);
-        let payers = payer.or(said).into_iter().chain(card.payer).collect();
+        let (unreadable, billed) =
+            if card.has_unreadable_state { (card.payer, None) } else { (None, card.payer) };
+        let said = payer.into_iter().chain(card_fee.payer).chain(billed);
+        let payers = places(&view.configuration.fee_rules, unreadable, said.collect());
         let token = self.source_digest(&payment.order, token);
-        Ok(Presented { token, instrument: card.instrument, payers })
+        Ok(Presented { token, instrument: card.instrument, payers, step: step(provider, &payment.order) })
     }
 
     async fn look_at(
@@ -234,9 +244,26 @@ impl Engine {
         let decisions =
             places.map(decide).reduce(|lowest, next| if next.1.fee < lowest.1.fee { next } else { lowest });
         let (payer, decision) = decisions.unwrap_or_else(|| decide(None));
+        let total = configured.with_fees(decision.kind, decision.platform, decision.organization).total_debit;
+        let beyond_step = total.get().checked_rem(presented.step).and_then(Minor::new);
+        let decision = decision.lowered(beyond_step.unwrap_or_default());
         let amounts = configured.with_fees(decision.kind, decision.platform, decision.organization);
         CardDecision { token: presented.token, instrument, payer, decision, amounts, at }
     }
+}
+
+/// The provider takes totals in multiples of this.
+fn step(provider: &CardProvider<'_>, order: &CardOrder) -> u64 {
+    provider.tokens().map_or(1, |tokens| tokens.amount_step(order.currency))
+}
+
+/// The places that count: `certain`, and of those that were said all but a country alone where another names a state of it. Forms of
+/// providers collect the country alone where a card needs no state.
+fn places(rules: &Rules, certain: Option<Place>, said: Vec<Place>) -> Vec<Place> {
+    let all: Vec<_> = certain.into_iter().chain(said.iter().copied()).collect();
+    let names_state = |country| all.iter().any(|it| it.country == country && !rules.needs_state(*it));
+    let counts = |place: &Place| !rules.needs_state(*place) || !names_state(place.country);
+    certain.into_iter().chain(said.into_iter().filter(counts)).collect()
 }
 
 /// What is charged by a decision; `None` if the provider has made nothing to charge on.
@@ -257,6 +284,18 @@ pub(super) fn with_terms(charge: Charge, payment: &CardPayment) -> Option<Charge
     Some(Charge { terms, ..charge })
 }
 
+/// What the payer agreed to for the charge that paid; `None` if the browser has confirmed it alone. After a declined attempt it can do
+/// so over a total that was agreed to for that attempt's card.
+fn consent_to_charge<'p>(payment: &'p CardPayment, card_fee: &'p PaymentFee) -> Option<&'p Consent> {
+    let total = payment.charged().total_debit;
+    let can_have_paid = |number| {
+        let attempt = payment.attempts.iter().find(|attempt| attempt.number == number);
+        attempt.is_some_and(|attempt| matches!(attempt.state, AttemptState::Open | AttemptState::Taken))
+    };
+    let mut consents = card_fee.consents.iter().rev();
+    consents.find(|consent| consent.card.amounts.total_debit == total && can_have_paid(consent.attempt))
+}
+
 /// What a payment was paid with, as far as its provider describes it; what that leaves open is as it was decided for.
 fn paid_with(report: &ProviderReport, agreed: Option<&CardFacts>) -> Option<Instrument> {
     let facts = |card: &PaymentCard| {
@@ -273,10 +312,12 @@ fn paid_with(report: &ProviderReport, agreed: Option<&CardFacts>) -> Option<Inst
 }
 
 impl PaymentUpdate<'_> {
-    /// The provider does not let the card be surcharged, so that nothing was charged: its payer has to agree to the principal alone.
-    pub(super) fn refuse_surcharge(&mut self) {
+    /// The provider does not let the card of this attempt be surcharged, so that nothing was charged: its payer has to agree to the
+    /// principal alone.
+    pub(super) fn refuse_surcharge(&mut self, attempt: u32) {
         let payment = self.payment();
-        let decided = payment.progress.card_fee.as_ref().and_then(|card_fee| card_fee.card.clone());
+        let consent = payment.progress.card_fee.as_ref().and_then(|card_fee| card_fee.consent_of(attempt));
+        let decided = consent.map(|consent| consent.card.clone());
         let code = ReasonCode::ProviderCannotReport;
         let view = self.engine().view(payment.order.environment);
         let source = view.and_then(|view| view.configuration.fee_rules.source(code));
@@ -294,6 +335,7 @@ impl PaymentUpdate<'_> {
         let Err(unlawful) = self.check_fee(report, &amounts) else { return };
         let id = self.engine().refund_of_unlawful_fee(order);
         let beyond = amounts.fee.checked_sub(unlawful.lawful).unwrap_or_default();
+        let beyond = self.engine().whole_refund_steps(order, beyond);
         let fee = Refundable::after(&amounts, &payment.refunds).fee.min(beyond);
         if fee == Minor::ZERO || payment.refunds.iter().any(|refund| refund.id == id) {
             return;
@@ -345,7 +387,7 @@ impl PaymentUpdate<'_> {
             return Ok(());
         }
         let order = &payment.order;
-        let consent = card_fee.consent_to(payment.charged().total_debit);
+        let consent = consent_to_charge(payment, card_fee);
         let agreed = consent.map(|consent| &consent.card.instrument);
         let decide = |instrument| {
             let view = self.engine().view(order.environment)?;

@@ -12,7 +12,7 @@ use tollgate_domain::{
 use tollgate_vault::Secret;
 
 use super::{
-    CardProvider, MAX_ROUNDS,
+    CardProvider, Charging, MAX_ROUNDS,
     at_provider::open_attempt,
     confirm::{
         ConfirmError, Confirmed, EXPIRED, check_open, check_unmoved, is_paid, not_configured, too_busy,
@@ -85,6 +85,10 @@ impl Engine {
                     return Err(ConfirmError::NotConfirmable(
                         "Too many cards were declined for this payment; prepare a new one.",
                     ));
+                }
+                // Nothing is charged to a token before its fee is decided.
+                Plan::Begin(_) if charge.terms.is_none() && matches!(charging, Charging::Token(_)) => {
+                    return Err(ConfirmError::FeeChanged(Box::new(seen)));
                 }
                 Plan::Begin(number) => {
                     let charge = Charge { number, ..charge.clone() };
@@ -212,7 +216,7 @@ impl Engine {
             let mut update = PaymentUpdate::of(self, seen, request);
             update.record_calls(&call.logs);
             if is_open {
-                self.note_charge(&mut update, call);
+                self.note_charge(&mut update, number, call);
             }
             if let Some(recorded) = update.commit().await? {
                 return Ok(recorded);
@@ -226,6 +230,7 @@ impl Engine {
     fn note_charge(
         &self,
         update: &mut PaymentUpdate<'_>,
+        number: u32,
         call: &Call<tollgate_domain::card::ProviderReport>,
     ) {
         let is_refused = is_rejected(&call.outcome, RejectionKind::Surcharge);
@@ -242,7 +247,7 @@ impl Engine {
             Err(CallError::Rejected(rejection)) if is_unsent => {
                 self.close_unsent(update);
                 if is_refused {
-                    update.refuse_surcharge();
+                    update.refuse_surcharge(number);
                 }
                 let status =
                     update.payment().transaction.as_ref().map(|transaction| transaction.state.status);

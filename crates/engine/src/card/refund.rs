@@ -256,6 +256,14 @@ impl Engine {
         self.digested_refund_id(&parts)
     }
 
+    /// An amount, raised to what the payment's provider takes as a refund.
+    pub(super) fn whole_refund_steps(&self, order: &CardOrder, amount: Minor) -> Minor {
+        let Some(view) = self.view(order.environment) else { return amount };
+        let refunds = self.provider_of_order(&view, order).ok().and_then(|provider| provider.cards.refunds());
+        let step = refunds.map_or(1, |refunds| refunds.amount_step(order.currency));
+        amount.get().checked_next_multiple_of(step).and_then(Minor::new).unwrap_or(amount)
+    }
+
     fn digested_refund_id(&self, parts: &[&[u8]]) -> RefundId {
         let mut bytes = [0; 16];
         for (to, from) in bytes.iter_mut().zip(self.reference_digester.digest(parts)) {

@@ -19,6 +19,7 @@ mod bank_notices;
 mod books;
 mod cancel;
 mod capabilities;
+mod card_fees;
 mod circuits;
 mod clocks;
 mod configuration;

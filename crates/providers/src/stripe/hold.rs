@@ -8,7 +8,7 @@ use tollgate_engine::ports::{CallError, Rejection, RejectionKind};
 
 use super::{
     call::{ApiClient, Keyed, every_key_spent, interpret_keyed},
-    read, request, status,
+    read, request, status, token,
     types::Intent,
 };
 use crate::{
@@ -66,7 +66,8 @@ async fn send(
 ) -> Result<Keyed<ProviderReport>, CallError> {
     let call = match action.kind {
         HoldActionKind::Capture => {
-            let form = request::capture(action.amounts(&order.fee).total_debit);
+            let is_surcharge = token::takes_surcharges(api.version);
+            let form = request::capture(&action.amounts(&order.fee), &order.fee, is_surcharge);
             api.post("payment_intents.capture", &format!("payment_intents/{intent}/capture"), form, key)?
         }
         HoldActionKind::Void => {

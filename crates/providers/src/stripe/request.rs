@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use tollgate_configuration::ProviderOptions;
-use tollgate_domain::{Currency, card::CardOrder, hold::CaptureMode, money::Minor};
+use tollgate_domain::{
+    Currency, card::CardOrder, card_fee::FeeKind, fee::FeeSnapshot, hold::CaptureMode, money::Minor,
+};
 use tollgate_engine::ports::{CallError, ChargeTerms, OrderFault};
 
 use super::form::Form;
@@ -217,9 +219,15 @@ fn capture_method(order: &CardOrder) -> Option<&'static str> {
     (order.capture == CaptureMode::Manual).then_some("manual")
 }
 
-/// Capturing what is held. What the total leaves is released.
-pub(super) fn capture(total: Minor) -> Form {
-    intent_query().with("amount_to_capture", &total.to_string())
+/// Capturing what is held. What the total leaves is released. A surcharge that falls with it is named where the wire takes
+/// surcharges as such; otherwise it knows the total alone.
+pub(super) fn capture(captured: &FeeSnapshot, authorized: &FeeSnapshot, takes_surcharges: bool) -> Form {
+    let form = intent_query().with("amount_to_capture", &captured.total_debit.to_string());
+    let is_lowered = authorized.kind == Some(FeeKind::Surcharge) && captured.fee < authorized.fee;
+    if !takes_surcharges || !is_lowered {
+        return form;
+    }
+    form.with("amount_details[surcharge][amount]", &captured.fee.to_string())
 }
 
 /// Releasing what is held.

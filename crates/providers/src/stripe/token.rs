@@ -52,7 +52,8 @@ fn token_card(token: types::ConfirmationToken, now: i64) -> TokenCard {
         || token.setup_intent.is_some()
         || token.expires_at.is_some_and(|expiry| expiry <= now);
     let Some(preview) = token.payment_method_preview else {
-        return TokenCard { instrument: Instrument::Unknown, payer: None, is_spent };
+        let (instrument, payer, has_unreadable_state) = (Instrument::Unknown, None, false);
+        return TokenCard { instrument, payer, has_unreadable_state, is_spent };
     };
     let instrument = match (preview.kind.as_str(), preview.card) {
         ("card", Some(card)) => Instrument::Card(card_facts(&card)),
@@ -60,11 +61,13 @@ fn token_card(token: types::ConfirmationToken, now: i64) -> TokenCard {
         _ => Instrument::NotCard,
     };
     let address = preview.billing_details.and_then(|details| details.address);
-    let payer = address.and_then(|address| {
-        let country = Country::parse(&address.country?)?;
-        Some(Place { country, state: address.state.as_deref().and_then(State::parse) })
-    });
-    TokenCard { instrument, payer, is_spent }
+    let state_named = address.as_ref().and_then(|address| address.state.as_deref());
+    let state_named = state_named.map(str::trim).filter(|name| !name.is_empty());
+    let state = state_named.and_then(State::parse);
+    let has_unreadable_state = state_named.is_some() && state.is_none();
+    let country = address.as_ref().and_then(|address| Country::parse(address.country.as_deref()?));
+    let payer = country.map(|country| Place { country, state });
+    TokenCard { instrument, payer, has_unreadable_state, is_spent }
 }
 
 /// The provider does not say whether a card was issued to a business.
@@ -116,7 +119,22 @@ mod tests {
         let token = json!({ "payment_method_preview": preview, "expires_at": 2_000, "payment_intent": null });
         let read = token_card(serde_json::from_value(token).unwrap(), 1_000);
         let payer = payer.map(|text| Place::parse(text).unwrap());
-        assert_eq!(read, TokenCard { instrument, payer, is_spent: false }, "{preview}");
+        let read = (read.instrument, read.payer, read.has_unreadable_state, read.is_spent);
+        assert_eq!(read, (instrument, payer, false, false), "{preview}");
+    }
+
+    /// The provider takes any text as a state.
+    #[test]
+    fn a_state_that_cannot_be_read_is_not_taken_for_none() {
+        for (state, is_unreadable) in
+            [(json!("Connecticut"), true), (json!("CT"), false), (json!(" "), false), (Value::Null, false)]
+        {
+            let address = json!({ "address": { "country": "US", "state": state } });
+            let token = json!({ "payment_method_preview": { "type": "card", "billing_details": address } });
+            let read = token_card(serde_json::from_value(token).unwrap(), 1_000);
+            assert_eq!(read.has_unreadable_state, is_unreadable, "{state}");
+            assert_eq!(read.payer.map(|payer| payer.country), Country::parse("US"));
+        }
     }
 
     #[test]

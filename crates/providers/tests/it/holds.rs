@@ -5,13 +5,16 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Flow, Timestamp,
     card::{CardOrder, ProviderStatus},
+    card_fee::FeeKind,
+    fee::FeeEntry,
     hold::HoldActionKind::{Capture, Void},
 };
-use tollgate_engine::ports::{CallError, Cards, RejectionKind, Subject};
+use tollgate_engine::ports::{CallError, Cards, Charge, ChargeTerms, RejectionKind, Subject};
+use tollgate_vault::Secret;
 
 use crate::offered::Offered as _;
 use crate::support::{
-    World, asked, charge, given_back, hold_action, manual_order, minor, order, refund, refused, start,
+    World, asked, charge, given_back, hold_action, manual_order, minor, order, refund, refused, send, start,
     stripe_with,
 };
 
@@ -65,6 +68,45 @@ async fn what_is_held_is_captured_in_part_once_and_the_rest_is_no_refund() {
         assert_eq!(given_back(&seen), 1_030);
         let more = cards.refund(provider, &order, &payment, &refund(2, 1, 0)).await.outcome;
         assert!(matches!(more, Err(CallError::Rejected(_))), "{more:?}");
+    }
+}
+
+/// Where the provider takes surcharges as such, it is told the lower one; elsewhere it knows none.
+#[tokio::test]
+async fn a_surcharge_is_lowered_with_what_is_captured() {
+    let world = start().await;
+    let cards = world.stripe_cards();
+    for (version, asked, surcharge) in [
+        ("2026-09-30.preview", Some(1_000), json!(30)),
+        ("2026-09-30.preview", Some(1), json!(0)),
+        ("2026-09-30.preview", None, json!(60)),
+        ("2026-10-28.endive", Some(1_000), json!(null)),
+    ] {
+        let provider = stripe_with(world.stripe.address(), &json!({ "apiVersion": version }));
+        let held = manual_order(Flow::PaymentComponent);
+        let (principal, fee) = (held.fee.principal, held.fee.fee);
+        // It is prepared for the principal alone, and charged with what was decided for the card.
+        let alone = CardOrder { fee: FeeEntry::default().assess(principal), ..held.clone() };
+        let object = cards.prepare(&provider, &alone).await.outcome.unwrap().object;
+        let path = format!("{}/v1/test_helpers/confirmation_tokens", world.stripe.address());
+        let headers = [
+            ("authorization", "Bearer sk_test_simulator"),
+            ("content-type", "application/x-www-form-urlencoded"),
+        ];
+        let made = send("POST", &path, &headers, "payment_method=pm_card_visa".to_owned()).await.unwrap();
+        let source = Secret::new(made.expect(200)["id"].as_str().unwrap());
+        let terms = ChargeTerms { object: object.clone(), total: held.fee.total_debit, surcharge: fee };
+        let charge = Charge { number: 1, source, verification: None, buyer_email: None, terms: Some(terms) };
+        let tokens = cards.in_browser().tokens(&provider).unwrap();
+        tokens.charge_token(&provider, &alone, &charge).await.outcome.unwrap();
+        let charged =
+            CardOrder { fee: held.fee.with_fees(FeeKind::Surcharge, fee, minor(0)), ..held.clone() };
+        let action = hold_action(Capture, asked);
+        let captured = cards.act_on_hold(&provider, &charged, &object, &action).await.outcome.unwrap();
+        assert_eq!(captured.provider_status, ProviderStatus::Succeeded, "{version} {asked:?}");
+        assert_eq!(captured.amount, Some(action.amounts(&charged.fee).total_debit));
+        let intent = world.stripe_object(&format!("payment_intents/{object}")).await;
+        assert_eq!(intent["amount_details"]["surcharge"]["amount"], surcharge, "{version} {asked:?}");
     }
 }
 

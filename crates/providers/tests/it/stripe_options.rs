@@ -206,7 +206,9 @@ async fn three_decimals_end_in_zero() {
             format!("amount=12345&currency={}&allowed_payment_method_types[]=card", code.to_lowercase());
         assert_eq!(post("payment_intents", body).await.expect(400)["error"]["param"], "amount");
         // Refunds are no different.
-        assert_eq!(cards.refunds().unwrap().amount_step(Currency::parse(code).unwrap()), 10);
+        let currency = Currency::parse(code).unwrap();
+        assert_eq!(cards.refunds().unwrap().amount_step(currency), 10);
+        assert_eq!(cards.in_browser().tokens(&world.stripe).unwrap().amount_step(currency), 10);
         let confirm = format!("payment_intents/{intent}/confirm");
         post(&confirm, "payment_method=pm_card_visa".to_owned()).await.expect(200);
         let refused = post("refunds", format!("payment_intent={intent}&amount=345")).await.expect(400);

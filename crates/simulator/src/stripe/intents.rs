@@ -302,7 +302,8 @@ pub(super) fn cancel_intent(
 pub(super) fn capture(state: &mut State, call: &Call) -> Answer {
     call.params.allow(&[
         "amount_to_capture application_fee_amount metadata metadata[*] statement_descriptor",
-        "statement_descriptor_suffix transfer_data[**] final_capture expand[#]",
+        "statement_descriptor_suffix transfer_data[**] final_capture amount_details[surcharge][amount]",
+        "amount_details[surcharge][enforce_validation] expand[#]",
     ])?;
     let mut intent = find(state, call)?;
     if intent.status != "requires_capture" {
@@ -313,6 +314,9 @@ pub(super) fn capture(state: &mut State, call: &Call) -> Answer {
         let message = "The amount to capture must be positive and at most the amount authorized.";
         return Err(Error::invalid(message).code("amount_too_large").param("amount_to_capture"));
     }
+    intent.surcharge.lower(&call.params, amount)?;
+    let method = intent.method.as_ref().and_then(|id| state.methods.get_owned(id));
+    intent.show_surcharge(&call.context, method.as_ref());
     call.params.merge_metadata("metadata", &mut intent.metadata)?;
     Ok(capture_held(state, &call.context, intent, amount).json())
 }

@@ -40,6 +40,17 @@ impl Surcharge {
         }
     }
 
+    /// What a capture lowers of it.
+    pub(super) fn lower(&mut self, params: &Params, total: i64) -> Answer<()> {
+        let before = self.amount.unwrap_or_default();
+        self.read(params, total)?;
+        if self.amount.unwrap_or_default() > before {
+            let message = format!("The surcharge can only be lowered at capture; it is {before}.");
+            return Err(Error::invalid(message).param(AMOUNT));
+        }
+        Ok(())
+    }
+
     /// Refuses what the method does not allow, where that is checked.
     pub(super) fn check(&self, total: i64, method: &Method) -> Answer<()> {
         let Some(amount) = self.amount.filter(|amount| *amount > 0) else { return Ok(()) };
@@ -111,6 +122,20 @@ mod tests {
         assert_eq!(refusal(debit, &format!("{amount}=375&{enforce}=disabled")), None);
         assert_eq!(refusal(debit, &format!("{amount}=0")), None);
         assert!(refusal(credit, &format!("{amount}=12876")).is_some());
+    }
+
+    #[test]
+    fn a_capture_lowers_it_and_never_raises_it() {
+        let mut surcharge = Surcharge { amount: Some(375), enforce: None };
+        let mut lower = |body: &str| {
+            let lowered = surcharge.lower(&Params::parse(body.as_bytes()), 2_575);
+            lowered.map(|()| surcharge.amount)
+        };
+        let amount = "amount_details[surcharge][amount]";
+        assert_eq!(lower("").unwrap(), Some(375));
+        assert_eq!(lower(&format!("{amount}=75")).unwrap(), Some(75));
+        assert_eq!(lower(&format!("{amount}=0")).unwrap(), Some(0));
+        assert!(lower(&format!("{amount}=1")).unwrap_err().message().contains("only be lowered"));
     }
 
     #[test]

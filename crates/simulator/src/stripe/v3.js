@@ -67,6 +67,8 @@ window.Stripe = function (publishableKey, options) {
         "payment_method_data[card][exp_month]": card.month,
         "payment_method_data[card][exp_year]": card.year,
         "payment_method_data[card][cvc]": card.code,
+        // Of a card in the United States, the provider's form collects no state.
+        "payment_method_data[billing_details][address][country]": "US",
       },
     };
   }

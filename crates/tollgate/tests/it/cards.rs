@@ -3,6 +3,8 @@
 mod access;
 mod capturing;
 mod card_fees;
+#[cfg(feature = "failpoints")]
+mod card_fees_crash;
 mod configuration;
 mod declines;
 mod expiry;

@@ -177,6 +177,8 @@ pub struct TokenCard {
     pub instrument: Instrument,
     /// Where the payer says they are, as part of their address.
     pub payer: Option<Place>,
+    /// True if the address names a state that cannot be read, so that it may be any.
+    pub has_unreadable_state: bool,
     /// True if it was used, or its time is over: nothing can be charged with it.
     pub is_spent: bool,
 }
@@ -334,6 +336,11 @@ pub trait TokenCards: Send + Sync {
     /// Looks at a token's card. A token that the provider does not know is a
     /// [`RejectionKind::Missing`](super::RejectionKind::Missing).
     async fn read_token(&self, provider: &Provider, token: &Secret) -> Call<TokenCard>;
+
+    /// The provider takes totals in multiples of this.
+    fn amount_step(&self, _currency: Currency) -> u64 {
+        1
+    }
 
     /// Charges the token's card by the charge's terms. A decline is a
     /// [`RejectionKind::Declined`](super::RejectionKind::Declined). What came of a charge whose answer was lost, reading what was

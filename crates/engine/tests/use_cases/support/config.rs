@@ -82,6 +82,21 @@ pub(crate) fn with_wrong_credentials() -> Value {
     document
 }
 
+/// The same, with 2 % and 1 % for paying with a credit card, which cost the merchant in Georgia this share.
+pub(crate) fn with_surcharge(cost_bps: u16) -> Value {
+    let mut document = document();
+    let layer = |bps: u16| json!({ "feeKind": "surcharge", "percentFeeBps": bps });
+    document["fees"][1]["platform"] = layer(200);
+    document["fees"][1]["organization"] = layer(100);
+    document["settings"]["feeProgram"] = json!({
+        "merchant": { "country": "US", "state": "GA", "mcc": "5999" },
+        "acceptedBrands": ["visa", "mastercard"],
+        "cost": { INTENTS: { "percentBps": cost_bps } },
+        "noticeGivenOn": "2026-06-01", "entryNoticeAttested": true,
+    });
+    document
+}
+
 /// The same, with a bank that forgets idempotency keys after a day.
 pub(crate) fn with_forgetful_bank() -> Value {
     let mut document = document();

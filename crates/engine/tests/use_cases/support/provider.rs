@@ -21,6 +21,7 @@ use tollgate_domain::{
     Minor, Timestamp,
     ach::{AchProviderStatus, Correction, TransferRail},
     card::ProviderStatus,
+    payment_card::PaymentCard,
     refund::{RefundReport, RefundStatus},
     transaction::{Dispute, Failure},
 };
@@ -108,6 +109,8 @@ pub(crate) struct Page {
     pub(crate) dispute_currency: String,
     /// Whether only what was sold on it is left.
     pub(crate) is_deleted: bool,
+    /// The card that it was paid or tried with last, where that is told.
+    pub(crate) card: Option<PaymentCard>,
 }
 
 /// A charge of a card's token, paid or declined.
@@ -127,6 +130,12 @@ pub(crate) struct Sale {
 pub(crate) fn given_back(refunds: &[RefundReport]) -> u64 {
     let succeeded = refunds.iter().filter(|refund| refund.status == RefundStatus::Succeeded);
     succeeded.map(|refund| refund.total.get()).sum()
+}
+
+/// A credit card of the United States.
+pub(crate) fn credit_card(brand: &str) -> PaymentCard {
+    let word = |word: &str| Some(word.to_owned());
+    PaymentCard { brand: word(brand), funding: word("credit"), country: word("US"), ..PaymentCard::default() }
 }
 
 /// A refund of everything, made in the dashboard.

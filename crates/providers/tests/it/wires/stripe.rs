@@ -3,7 +3,7 @@
 use serde_json::json;
 use tollgate_configuration::{Adapter, Provider};
 use tollgate_domain::card::CardOrder;
-use tollgate_domain::card_fee::Place;
+use tollgate_domain::card_fee::{FeeKind, Place};
 use tollgate_domain::fee::FeeEntry;
 use tollgate_domain::hold::HoldActionKind::{Capture, Void};
 use tollgate_domain::refund::{Refund, RefundReason};
@@ -62,10 +62,33 @@ async fn surcharges_fit_the_preview() {
         assert_eq!(charged.is_ok(), is_paid, "{method} {surcharge}");
         cards.read(&preview, &order, Subject::Object(&terms.object)).await.outcome.unwrap();
     }
+    capture_in_part(&recorded, &preview).await;
     let recording = recorded.recorded();
-    let sent = ["amount_details%5Bsurcharge%5D%5Bamount%5D=30", "enforce_validation%5D=enabled"];
+    let sent = [
+        "amount_details%5Bsurcharge%5D%5Bamount%5D=30",
+        "enforce_validation%5D=enabled",
+        "amount_to_capture=1030&amount_details%5Bsurcharge%5D%5Bamount%5D=30",
+    ];
     assert!(sent.iter().all(|part| recording.lines().contains(part)));
     assert_preview_faultless("stripe_preview", &recording).await;
+}
+
+/// A capture names the surcharge that is left.
+async fn capture_in_part(recorded: &Recorded, preview: &Provider) {
+    let cards = recorded.world.stripe_cards();
+    let held = manual_order(Flow::PaymentComponent);
+    let fee = held.fee.with_fees(FeeKind::Surcharge, held.fee.fee, Minor::ZERO);
+    let body = "payment_method=pm_card_visa";
+    let made = recorded.done("POST", "/v1/test_helpers/confirmation_tokens", body).await;
+    let alone = CardOrder { fee: FeeEntry::default().assess(fee.principal), ..held.clone() };
+    let object = cards.prepare(preview, &alone).await.outcome.unwrap().object;
+    let source = Secret::new(made["id"].as_str().unwrap());
+    let terms = Some(ChargeTerms { object: object.clone(), total: fee.total_debit, surcharge: fee.fee });
+    let charge = Charge { number: 4, source, verification: None, buyer_email: None, terms };
+    let tokens = cards.in_browser().tokens(preview).unwrap();
+    tokens.charge_token(preview, &alone, &charge).await.outcome.unwrap();
+    let part = hold_action(Capture, Some(1_000));
+    cards.act_on_hold(preview, &CardOrder { fee, ..held }, &object, &part).await.outcome.unwrap();
 }
 
 async fn record() -> Recording {

@@ -7,6 +7,7 @@ use crate::support::{COMPONENT, Flow, Prepared, Shop, StoreKind, Wire, World, on
 on_both_stores! {
     the_fee_is_decided_for_each_card_and_charged_once_it_is_agreed_to
     who_confirms_alone_pays_no_fee_and_that_is_no_discrepancy
+    a_billing_address_without_a_state_names_no_other_place
     a_charge_whose_answer_was_lost_is_found
     what_may_not_be_surcharged_is_not
     a_fee_with_a_kind_has_its_own_line_on_hosted_pages
@@ -136,6 +137,30 @@ fn who_confirms_alone_pays_no_fee_and_that_is_no_discrepancy(kind: StoreKind) {
     let confirmed = world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
     assert_eq!(confirmed["transaction"]["status"], "succeeded");
     assert_eq!(amounts(&confirmed["transaction"]), ("0", "12500"));
+    assert!(world.shop.listed("exceptions").is_empty());
+}
+
+/// The provider's form collects country and postal code of a card in the United States.
+fn a_billing_address_without_a_state_names_no_other_place(kind: StoreKind) {
+    let world = surcharging(kind);
+    let country = ("country", "US");
+    for (address, expected) in [
+        (&[country, ("postal_code", "30303")][..], ("375", "12875")),
+        (&[country, ("state", "CT")], ("0", "12500")),
+        (&[country, ("state", "Connecticut")], ("0", "12500")),
+    ] {
+        let prepared = prepared_in(&world, "GA");
+        let token = world.simulator.confirmation_token_at(CREDIT, address);
+        assert_eq!(amounts(&decide(&world, &prepared, &token)), expected, "{address:?}");
+        let paid = world.shop.confirm(&prepared.reference, &agreed(&token, expected.1)).data(200);
+        assert_eq!(amounts(&paid["transaction"]), expected, "{address:?}");
+    }
+    // What the preparation said does not end with what is said later.
+    let prepared = prepared_in(&world, "CT");
+    let path = format!("{COMPONENT}/{}/card", prepared.reference);
+    let token = world.simulator.confirmation_token_at(CREDIT, &[country]);
+    let body = json!({"confirmationToken": token, "payer": {"country": "US", "state": "GA"}});
+    assert_eq!(amounts(&world.shop.client().post(&path, &body).data(200)), ("0", "12500"));
     assert!(world.shop.listed("exceptions").is_empty());
 }
 

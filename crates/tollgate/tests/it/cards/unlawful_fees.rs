@@ -7,12 +7,15 @@ use crate::support::{COMPONENT, Prepared, StoreKind, World, on_both_stores};
 
 on_both_stores! {
     a_fee_on_anything_but_credit_goes_back
+    a_fee_that_a_browser_paid_alone_goes_back
     a_fee_on_another_network_goes_back_as_far_as_it_is_not_lawful
     a_report_counts_what_was_captured_and_says_what_is_not_recorded
     a_bank_debit_gets_a_service_fee_back
 }
 
 const DECLINED: &str = "4000000000000002";
+/// Its bank asks its customer first.
+const ASKED: &str = "4000000000003220";
 
 /// A component whose payer agreed to 128.75 with a card that was declined: the browser still holds the intent over that total.
 pub(super) fn declined_after_consent(world: &World) -> Prepared {
@@ -21,6 +24,18 @@ pub(super) fn declined_after_consent(world: &World) -> Prepared {
     decide(world, &prepared, &declined);
     let failed = world.shop.confirm(&prepared.reference, &agreed(&declined, "12875")).data(200);
     assert_eq!(failed["transaction"]["status"], "failed");
+    prepared
+}
+
+/// The same where the bank asked its customer, who could not prove who they are.
+fn asked_after_consent(world: &World) -> Prepared {
+    let prepared = prepared_in(world, "GA");
+    let asked = world.simulator.confirmation_token(ASKED);
+    decide(world, &prepared, &asked);
+    let pending = world.shop.confirm(&prepared.reference, &agreed(&asked, "12875")).data(200);
+    assert_eq!(pending["transaction"]["status"], "pending");
+    let intent = prepared.component()["paymentIntentId"].as_str().unwrap();
+    world.simulator.drive(&format!("stripe/payment_intents/{intent}/fail_authentication"), &json!({}));
     prepared
 }
 
@@ -65,6 +80,16 @@ fn a_fee_on_anything_but_credit_goes_back(kind: StoreKind) {
     assert_eq!(sums, ["debit", "375", "375", "392", "0"], "{report:#}");
 }
 
+/// The intent keeps the total that was agreed to for the card that was declined. Whoever then pays it without us was shown nothing.
+fn a_fee_that_a_browser_paid_alone_goes_back(kind: StoreKind) {
+    let world = surcharging(kind);
+    let prepared = declined_after_consent(&world);
+    pay_with(&world, &prepared, "pm_card_visa");
+    world.shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+    let paid = check_returned(&world, &prepared.reference, "375", "at most 0 USD: card_unknown");
+    assert_eq!((&paid["status"], &paid["card"]["funding"]), (&json!("succeeded"), &json!("credit")));
+}
+
 fn a_report_counts_what_was_captured_and_says_what_is_not_recorded(kind: StoreKind) {
     let world = surcharging(kind);
     let (shop, simulator) = (&world.shop, &world.simulator);
@@ -106,18 +131,18 @@ fn a_fee_on_another_network_goes_back_as_far_as_it_is_not_lawful(kind: StoreKind
     let world = surcharging(kind);
     let shop = &world.shop;
     // A network that the rules do not know here: nothing is lawful.
-    let prepared = declined_after_consent(&world);
+    let prepared = asked_after_consent(&world);
     pay_with(&world, &prepared, "pm_card_jcb");
     shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
     check_returned(&world, &prepared.reference, "375", "375 USD charged to a JCB credit card");
     // One that gets what the others get.
-    let lawful = declined_after_consent(&world);
+    let lawful = asked_after_consent(&world);
     pay_with(&world, &lawful, "pm_card_mastercard");
     let paid = shop.confirm(&lawful.reference, &lawful.confirm_body()).data(200);
     assert_eq!(paid["transaction"]["card"]["brand"], "mastercard");
     assert_eq!(shop.listed("exceptions").len(), 1);
     // One whose payments cost less by now: what is beyond that goes back.
-    let prepared = declined_after_consent(&world);
+    let prepared = asked_after_consent(&world);
     let mut document = configure(shop, &world);
     let cost = json!({"percentBps": 100, "fixedMinor": "0"});
     document["settings"]["feeProgram"]["cost"]["card_provider_a"] = cost;
@@ -150,9 +175,14 @@ fn a_bank_debit_gets_a_service_fee_back(kind: StoreKind) {
         saved["warnings"].to_string().contains("is a service fee, and card_provider_a takes us_bank_account"),
         "{saved:#}"
     );
-    let pay = |method: &str| {
+    let pay = |declined: Option<&str>, method: &str| {
         let prepared = prepared_in(&world, "GA");
         assert_eq!(prepared.data["totalDebitMinor"], "12750");
+        if let Some(declined) = declined {
+            assert_eq!(simulator.confirm_intent(prepared.component(), declined).status, 402);
+            let tried = shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
+            assert_eq!(tried["transaction"]["card"]["brand"], "visa", "{tried:#}");
+        }
         pay_with(&world, &prepared, method);
         let confirmed = shop.confirm(&prepared.reference, &prepared.confirm_body()).data(200);
         if confirmed["transaction"]["status"] == "processing" {
@@ -162,9 +192,12 @@ fn a_bank_debit_gets_a_service_fee_back(kind: StoreKind) {
         shop.wait_status(&prepared.reference, "succeeded");
         prepared.reference
     };
-    let debit_card = pay("pm_card_visa_debit");
-    let bank_debit = pay("pm_usBankAccount_success");
-    check_returned(&world, &bank_debit, "250", "250 USD charged to no card");
+    let debit_card = pay(None, "pm_card_visa_debit");
+    for declined in [None, Some("pm_card_chargeDeclined")] {
+        let bank_debit = pay(declined, "pm_usBankAccount_success");
+        let paid = check_returned(&world, &bank_debit, "250", "250 USD charged to no card");
+        assert_eq!(paid["card"], Value::Null, "{declined:?}");
+    }
     assert_eq!(shop.read_transaction(&debit_card).data(200)["refundedMinor"], "0");
     // The quote says it beforehand.
     let asked = json!({"amountMinor": "12500", "currency": "USD", "paymentMethodType": "us_bank_account",

@@ -221,10 +221,19 @@ impl Simulator {
     /// A token the browser's component made of a card, which is looked at before it is charged.
     #[track_caller]
     pub fn confirmation_token(&self, number: &str) -> String {
+        self.confirmation_token_at(number, &[])
+    }
+
+    /// The same with parts of a billing address.
+    #[track_caller]
+    pub fn confirmation_token_at(&self, number: &str, address: &[(&str, &str)]) -> String {
         let card =
             format!("payment_method_data[card][number]={number}&payment_method_data[card][exp_month]=12");
         let more = "payment_method_data[card][exp_year]=2034&payment_method_data[card][cvc]=123";
-        self.make_token(&format!("payment_method_data[type]=card&{card}&{more}"))
+        let form = format!("payment_method_data[type]=card&{card}&{more}");
+        self.make_token(&address.iter().fold(form, |form, (part, text)| {
+            format!("{form}&payment_method_data[billing_details][address][{part}]={text}")
+        }))
     }
 
     /// The same of a named test method.

@@ -7,6 +7,7 @@ use tollgate_configuration::Provider;
 use tollgate_domain::{
     Currency, Flow, Minor, Timestamp,
     card::{CardOrder, ProviderReport, ProviderStatus, ReportSource},
+    card_fee::{Brand, CardFacts, Country, Funding, Instrument, Place},
     hold::{CaptureMode, HoldAction, HoldActionKind},
     refund::{Refund, RefundReport, RefundStatus},
     transaction::Dispute,
@@ -14,11 +15,11 @@ use tollgate_domain::{
 use tollgate_engine::ports::{
     Call, CallError, Captures, Cards, Charge, Charges, Component, Confirmation, DisputeLists, DisputePage,
     Embedded, EmbeddedCards, HostedCheckout, Identified, OrderFault, Prepared, Preparing, Reading, Refunds,
-    RejectionKind, Subject,
+    RejectionKind, Subject, TokenCard, TokenCards,
 };
 use tollgate_vault::Secret;
 
-use super::{CallKind, Line, Page, Records, Sale, failure, given_back, rejected};
+use super::{CallKind, Line, Page, Records, Sale, credit_card, failure, given_back, rejected};
 
 pub(super) struct ModelCards {
     line: Line,
@@ -189,6 +190,42 @@ impl EmbeddedCards for ModelCards {
             token_methods: None,
         })
     }
+
+    fn tokens(&self, _: &Provider) -> Option<&dyn TokenCards> {
+        Some(self)
+    }
+}
+
+/// Every token is a Visa credit card of the United States. What else it is, its words say: `at US-GA` is its billing address,
+/// `vague` a state in it that cannot be read; `declined`, `refused` for its surcharge, or first `asked` by its bank.
+#[async_trait]
+impl TokenCards for ModelCards {
+    async fn read_token(&self, provider: &Provider, token: &Secret) -> Call<TokenCard> {
+        let look = |_: &mut Records, _| {
+            let said = token.expose();
+            let payer = said.split_once("at ").and_then(|(_, rest)| Place::parse(rest.split(' ').next()?));
+            let country = Country::parse("US");
+            let card = CardFacts { brand: Brand::Visa, funding: Funding::Credit, country, commercial: None };
+            let (instrument, has_unreadable_state) = (Instrument::Card(card), said.contains("vague"));
+            Ok(TokenCard { instrument, payer, has_unreadable_state, is_spent: false })
+        };
+        self.line.ask("tokens.retrieve", CallKind::ProviderRead, provider, look).await
+    }
+
+    fn amount_step(&self, _: Currency) -> u64 {
+        self.line.providers.records().amount_step.unwrap_or(1)
+    }
+
+    async fn charge_token(
+        &self,
+        provider: &Provider,
+        _: &CardOrder,
+        charge: &Charge,
+    ) -> Call<ProviderReport> {
+        let now = self.line.clock.time();
+        let charge = |records: &mut Records, account| charge_token(records, account, charge, now);
+        self.line.ask("pages.confirm", CallKind::Charge, provider, charge).await
+    }
 }
 
 #[async_trait]
@@ -291,6 +328,7 @@ fn open(records: &mut Records, account: char, order: &CardOrder) -> Prepared {
             dispute: None,
             dispute_currency: order.currency.code().to_owned(),
             is_deleted: false,
+            card: None,
         });
         id
     });
@@ -300,6 +338,37 @@ fn open(records: &mut Records, account: char, order: &CardOrder) -> Prepared {
         checkout_url: hosted.then(|| format!("https://provider.example/{id}")),
         client_secret: (!hosted).then(|| Secret::new(format!("secret of {id}"))),
         methods: Vec::new(),
+    }
+}
+
+/// A page keeps the total that it was last tried with.
+fn charge_token(
+    records: &mut Records,
+    account: char,
+    charge: &Charge,
+    at: Timestamp,
+) -> Result<ProviderReport, CallError> {
+    let (said, terms) = (charge.source.expose(), charge.terms.as_ref());
+    let terms = terms.ok_or_else(|| rejected(RejectionKind::Invalid))?;
+    if said.contains("refused") && terms.surcharge > Minor::ZERO {
+        return Err(rejected(RejectionKind::Surcharge));
+    }
+    if !terms.total.get().is_multiple_of(records.amount_step.unwrap_or(1)) {
+        return Err(rejected(RejectionKind::Invalid));
+    }
+    let is_it = |page: &&mut Page| page.account == account && page.id == terms.object;
+    let page = records.pages.iter_mut().find(is_it).ok_or_else(|| rejected(RejectionKind::Missing))?;
+    page.amount = terms.total.get();
+    page.card.get_or_insert_with(|| credit_card("visa"));
+    page.status = match () {
+        () if said.contains("declined") => ProviderStatus::Failed(failure("card_declined")),
+        () if said.contains("asked") => ProviderStatus::ActionRequired,
+        () if said.contains("held") => held_until(at),
+        () => ProviderStatus::Succeeded,
+    };
+    match page.status {
+        ProviderStatus::Failed(_) => Err(rejected(RejectionKind::Declined)),
+        _ => Ok(page_report(page)),
     }
 }
 
@@ -418,7 +487,7 @@ fn page_report(page: &Page) -> ProviderReport {
         refunds: page.refunds.clone(),
         disputed: page.dispute.is_some(),
         source: ReportSource::Read,
-        card: None,
+        card: page.card.clone().map(Box::new),
         is_not_card: false,
     }
 }
