@@ -1,7 +1,5 @@
 //! The decision about a payment's card fee, by what an environment configures.
 
-use std::sync::Arc;
-
 use jiff::civil::Date;
 use tollgate_domain::{
     Flow,
@@ -24,12 +22,10 @@ impl Configuration {
     ) -> FeeDecision {
         let shape = FeeShape::of(configured);
         let plan = || FeePlan::new(&self.fee_case(kind, provider, flow, facts, today), shape);
-        match self.providers.get(provider) {
-            Some(known) => {
-                let provider = Arc::clone(&known.name);
-                self.fee_plans
-                    .get(PlanKey { kind, provider, flow, facts, today, shape }, plan)
-                    .decide(configured)
+        match self.providers.position(provider) {
+            Some(provider) => {
+                let key = PlanKey { kind, provider, flow, facts, today, shape };
+                self.fee_plans.get(key, plan).decide(configured)
             }
             None => plan().decide(configured),
         }

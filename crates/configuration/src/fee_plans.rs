@@ -26,10 +26,11 @@ impl Clone for FeePlans {
 }
 
 /// What a plan depends on besides the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct PlanKey {
     pub(crate) kind: FeeKind,
-    pub(crate) provider: Arc<str>,
+    /// Its place among the configuration's providers.
+    pub(crate) provider: usize,
     pub(crate) flow: Flow,
     pub(crate) facts: PaymentFacts,
     pub(crate) today: Date,
@@ -63,7 +64,7 @@ mod tests {
         let (kind, flow, facts) = (FeeKind::Surcharge, Flow::PaymentComponent, PaymentFacts::default());
         let principal = tollgate_domain::Principal::new(12_500).unwrap();
         let shape = FeeShape::of(&tollgate_domain::fee::FeeEntry::default().assess(principal));
-        PlanKey { kind, provider: "cards".into(), flow, facts, today: date(year, 1, day), shape }
+        PlanKey { kind, provider: 0, flow, facts, today: date(year, 1, day), shape }
     }
 
     fn plan(key: &PlanKey) -> FeePlan {

@@ -215,6 +215,11 @@ impl Providers {
         self.entries.iter().find(|provider| &*provider.name == name)
     }
 
+    /// The place of the provider of this name, which it keeps as long as the configuration holds.
+    pub(crate) fn position(&self, name: &str) -> Option<usize> {
+        self.entries.iter().position(|provider| &*provider.name == name)
+    }
+
     /// Every provider.
     pub fn iter(&self) -> impl Iterator<Item = &Provider> {
         self.entries.iter()

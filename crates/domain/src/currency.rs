@@ -30,15 +30,24 @@ impl Currency {
 
     /// An amount as a decimal number: `12.34`, or `500` in a currency without a smaller unit.
     pub fn decimal(&self, amount: Minor) -> String {
-        let places = usize::from(self.exponent());
-        let mut text = amount.get().to_string();
-        while text.len() <= places {
-            text.insert(0, '0');
-        }
-        if places > 0 {
-            text.insert(text.len().saturating_sub(places), '.');
-        }
+        let mut text = String::new();
+        self.write_decimal(&mut text, amount);
         text
+    }
+
+    /// Appends an amount as a decimal number.
+    pub fn write_decimal(&self, text: &mut String, amount: Minor) {
+        let places = usize::from(self.exponent());
+        let digits = amount.get().to_string();
+        let (whole, fraction) = digits.split_at(digits.len().saturating_sub(places));
+        text.push_str(if whole.is_empty() { "0" } else { whole });
+        if places > 0 {
+            text.push('.');
+            for _ in fraction.len()..places {
+                text.push('0');
+            }
+            text.push_str(fraction);
+        }
     }
 
     /// How many digits stand behind the decimal point when the currency is written out.

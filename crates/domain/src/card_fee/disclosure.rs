@@ -15,7 +15,7 @@ impl FeeDecision {
     pub fn disclosure(&self, currency: Currency, fee: &FeeSnapshot) -> String {
         let mut text = String::with_capacity(MOST_TEXTS);
         let money = |text: &mut String, amount: Minor| {
-            text.push_str(&currency.decimal(amount));
+            currency.write_decimal(text, amount);
             text.push(' ');
             text.push_str(currency.code());
         };

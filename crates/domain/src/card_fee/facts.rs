@@ -1,6 +1,9 @@
 //! What is known of a payment besides its amount: the card, the places, whether it repeats.
 
-use std::fmt;
+use std::{
+    fmt,
+    hash::{Hash, Hasher},
+};
 
 /// A card network, as providers report it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -141,8 +144,15 @@ impl Instrument {
 }
 
 /// A country by its two letters (ISO 3166-1).
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Country([u8; 2]);
+
+/// As one number: every card fee is looked up by its places.
+impl Hash for Country {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_u16(u16::from_le_bytes(self.0));
+    }
+}
 
 impl Country {
     /// Reads two ASCII letters of either case.
@@ -174,8 +184,16 @@ impl fmt::Debug for Country {
 }
 
 /// A state or province by the one to three characters behind its country's (ISO 3166-2), padded with zeros.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct State([u8; 3]);
+
+/// As one number, like its country.
+impl Hash for State {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let [first, second, third] = self.0;
+        hasher.write_u32(u32::from_le_bytes([first, second, third, 0]));
+    }
+}
 
 impl State {
     /// Reads one to three ASCII letters or digits, letters of either case.
