@@ -1,6 +1,9 @@
 //! `POST /client/v1/fees/quote`: where a payment would go and what it would cost. Touches no database.
 
-use std::{convert::Infallible, sync::atomic::Ordering::Relaxed};
+use std::{
+    convert::Infallible,
+    sync::{LazyLock, atomic::Ordering::Relaxed},
+};
 
 use axum::{
     BoxError, Extension,
@@ -11,7 +14,7 @@ use http::HeaderMap;
 use serde::Deserialize;
 use tollgate_domain::{
     Currency, Flow, PaymentMethod,
-    card_fee::{FeeDecision, Rules},
+    card_fee::{FeeDecision, ReasonCode, Rules},
     fee::{BREAKDOWN_VERSION, FeeSnapshot, LayerFee},
     routing::{Route, Share},
 };
@@ -290,6 +293,12 @@ fn write_layer(bytes: &mut Vec<u8>, (scope, fee): (&'static str, &LayerFee)) {
     });
 }
 
+/// Code and rule of every reason as they are written, at the place of its code.
+static REASONS: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let fields = |code: ReasonCode| format!(r#""code":"{}","rule":"{}""#, code.as_str(), code.rule());
+    ReasonCode::ALL.into_iter().map(fields).collect()
+});
+
 /// The fields of [`FeeDecisionResponse`].
 fn write_decision(it: &mut ObjectWriter<'_>, decision: &FeeDecision, currency: Currency, fee: &FeeSnapshot) {
     it.word(field!("kind"), decision.kind.as_str());
@@ -301,8 +310,7 @@ fn write_decision(it: &mut ObjectWriter<'_>, decision: &FeeDecision, currency: C
     });
     it.list(field!("reasons"), decision.reasons.iter(), |bytes, reason| {
         json_writer::object(bytes, |it| {
-            it.word(field!("code"), reason.code.as_str());
-            it.word(field!("rule"), reason.code.rule());
+            it.ready(REASONS.get(reason.code as usize).map_or("", String::as_str));
             it.optional_text(field!("source"), reason.source.as_deref());
         });
     });
@@ -334,7 +342,6 @@ fn write_share(bytes: &mut Vec<u8>, Share { target, weight }: &Share) {
 mod tests {
     use serde_json::{Value, json};
     use tollgate_configuration::Configuration;
-    use tollgate_domain::card_fee::ReasonCode;
     use tollgate_engine::SystemClock;
 
     use super::*;
@@ -392,6 +399,8 @@ mod tests {
         }
         for code in ReasonCode::ALL {
             assert_eq!(json!(code.rule()).to_string(), format!("\"{}\"", code.rule()), "it is not escaped");
+            let fields: Value = serde_json::from_str(&format!("{{{}}}", REASONS[code as usize])).unwrap();
+            assert_eq!(fields, json!({"code": code.as_str(), "rule": code.rule()}));
         }
     }
 }

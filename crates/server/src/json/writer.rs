@@ -70,6 +70,12 @@ impl ObjectWriter<'_> {
         self.bytes.push(b'"');
     }
 
+    /// The first fields of an object, as they are written.
+    pub(crate) fn ready(&mut self, fields: &str) {
+        self.is_empty = fields.is_empty();
+        self.bytes.extend_from_slice(fields.as_bytes());
+    }
+
     pub(crate) fn text(&mut self, name: Field, text: &str) {
         self.name(name);
         write_text(self.bytes, text);
@@ -118,21 +124,47 @@ impl ObjectWriter<'_> {
 }
 
 fn write_text(bytes: &mut Vec<u8>, text: &str) {
-    // Without a way out at the first such byte, many bytes are looked at at once.
-    let escaped = |byte: u8| u8::from(byte < b' ') | u8::from(byte == b'"') | u8::from(byte == b'\\');
-    if text.bytes().fold(0, |found, byte| found | escaped(byte)) == 0 {
+    if needs_escaping(text.as_bytes()) {
+        // Rare: names in a configuration are plain. A text is always JSON, so this cannot fail.
+        bytes.extend_from_slice(&serde_json::to_vec(text).unwrap_or_default());
+    } else {
         bytes.push(b'"');
         bytes.extend_from_slice(text.as_bytes());
         bytes.push(b'"');
-    } else {
-        // Rare: names in a configuration are plain. A text is always JSON, so this cannot fail.
-        bytes.extend_from_slice(&serde_json::to_vec(text).unwrap_or_default());
+    }
+}
+
+/// Checks 16 bytes at once where there are as many; the last 16 may overlap those before them.
+fn needs_escaping(text: &[u8]) -> bool {
+    let escaped = |byte: &u8| u8::from(*byte < b' ') | u8::from(*byte == b'"') | u8::from(*byte == b'\\');
+    let any = |bytes: &[u8]| bytes.iter().fold(0, |any, byte| any | escaped(byte));
+    let lanes = |bytes: &[u8; 16]| any(bytes);
+    let (whole, _) = text.as_chunks();
+    match text.last_chunk() {
+        Some(last) => whole.iter().fold(lanes(last), |any, bytes| any | lanes(bytes)) != 0,
+        None => any(text) != 0,
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_byte_to_escape_is_found_wherever_it_stands() {
+        for length in 0..70 {
+            let plain = "~".repeat(length);
+            assert!(!needs_escaping(plain.as_bytes()), "{length}");
+            for place in 0..length {
+                for byte in [0, 0x1f, b'"', b'\\'] {
+                    let mut text = plain.clone().into_bytes();
+                    text[place] = byte;
+                    assert!(needs_escaping(&text), "{byte} at {place} of {length}");
+                }
+            }
+        }
+        assert!(!needs_escaping(" ü€😀 and more than sixteen bytes".as_bytes()));
+    }
 
     #[test]
     fn what_is_written_is_the_json_it_stands_for() {
