@@ -5,3 +5,4 @@ pub(crate) mod format;
 pub(crate) mod frame;
 pub(crate) mod page;
 pub(crate) mod plot;
+pub(crate) mod review;

@@ -115,7 +115,7 @@ pages! { environment_pages OF_ENVIRONMENT below "/console/{environment}":
     Read get "/exceptions" exceptions::list;
     ManagePayments post "/exceptions" exceptions::resolve;
     Read get "/approvals" approvals::list;
-    Read get "/approvals/{approval}" approvals::review;
+    Read get "/approvals/{approval}" approvals::show;
     Approve post "/approvals" approvals::decide;
     Read get "/disputes" disputes::list;
     Read get "/statement" statement::show;

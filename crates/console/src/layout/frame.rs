@@ -23,6 +23,8 @@ pub(crate) struct Frame {
     pub(crate) identity: Option<Identity>,
     /// What the last form has to say.
     pub(crate) said: Option<String>,
+    /// The entry in the audit log of what was done last.
+    pub(crate) entry: Option<u64>,
     /// What needs a person in this environment, as the doctor sees it.
     pub(crate) checks: Vec<Check>,
 }
@@ -175,8 +177,8 @@ impl Frame {
         self.may(Permission::CreateOrganizations)
     }
 
-    pub(crate) fn may_approve(&self) -> bool {
-        self.may(Permission::Approve)
+    pub(crate) fn may_read_audit_log(&self) -> bool {
+        self.may(Permission::ReadAuditLog)
     }
 
     pub(crate) fn may_manage_users(&self) -> bool {

@@ -14,7 +14,7 @@ use tollgate_domain::{
     people::{Denied, Identity, Permission, Place},
     statement::Month,
 };
-use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin, list_query};
+use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin, list_query, ports::AuditLogFilter};
 
 use crate::{
     layout::{format::shortened, frame::Frame, page::PageError},
@@ -24,6 +24,8 @@ use crate::{
 
 /// The header of what a page asks for by itself.
 pub(crate) const REFRESH: &str = "tollgate-refresh";
+/// The newest entries of the audit log among which an action's own is looked for.
+const AUDIT_ENTRIES_SEARCHED: u32 = 50;
 
 /// Somebody signed in.
 pub(crate) struct SignedIn {
@@ -165,7 +167,7 @@ impl SignedIn {
 
     /// A link to the same page with another value of a field, from the beginning of its list.
     pub(crate) fn link_with(&self, name: &str, value: &str) -> String {
-        const OF_ONE_ANSWER: [&str; 3] = ["before", "said", "proof"];
+        const OF_ONE_ANSWER: [&str; 4] = ["before", "said", "proof", "entry"];
         let mut text = form_urlencoded::Serializer::for_suffix(String::from("?"), 1);
         let kept = |field: &str| field != name && !OF_ONE_ANSWER.contains(&field);
         for (field, value) in self.query.iter().filter(|(field, value)| kept(field) && !value.is_empty()) {
@@ -246,10 +248,32 @@ impl SignedIn {
         Redirect::to(&format!("{to}{joint}{}", message.finish())).into_response()
     }
 
+    /// Where an action leads once it is done: what it did, and its entry in the audit log.
+    pub(crate) async fn done(&self, to: &str, said: &str) -> Response {
+        let joint = if to.contains('?') { '&' } else { '?' };
+        match self.audit_entry().await {
+            Some(entry) => self.back(&format!("{to}{joint}entry={entry}"), said),
+            None => self.back(to, said),
+        }
+    }
+
+    /// The number of this request's entry in the audit log.
+    pub(crate) async fn audit_entry(&self) -> Option<u64> {
+        let newest = AuditLogFilter::default();
+        let entries = self.console.engine.audit_log(&newest, None, AUDIT_ENTRIES_SEARCHED).await.ok()?;
+        let own = entries.iter().find(|read| read.entry.request == self.request);
+        own.map(|read| read.sequence)
+    }
+
     /// What the last form has to say. A link may carry any text: only what this console wrote is shown as its words.
     fn said(&self) -> Option<String> {
         let (said, proof) = (self.query("said")?, self.query("proof")?);
         self.console.sessions.is_own_message(&self.session, said, proof).then(|| said.to_owned())
+    }
+
+    /// The entry in the audit log of what the last form did.
+    fn said_entry(&self) -> Option<u64> {
+        self.said().and_then(|_| self.query("entry")?.parse().ok())
     }
 
     /// Who.
@@ -285,6 +309,7 @@ impl SignedIn {
             actor: self.actor(),
             identity: Some(self.identity.clone()),
             said: self.said(),
+            entry: self.said_entry(),
             checks: self.console.engine.environment_checks(&view).await,
         })
     }
@@ -297,6 +322,7 @@ impl SignedIn {
             actor: self.actor(),
             identity: Some(self.identity.clone()),
             said: self.said(),
+            entry: self.said_entry(),
             ..Frame::default()
         }
     }
