@@ -6,6 +6,8 @@ use tollgate_domain::{
 };
 use tollgate_engine::{Area, Check, CheckStatus};
 
+use crate::layout::commands::Command;
+
 /// What stands around every page.
 #[derive(Default)]
 pub(crate) struct Frame {
@@ -111,7 +113,24 @@ impl Frame {
             is_here: *section == self.section,
             badge: self.badge(areas),
         };
-        MENU.into_iter().map(|(group, sections)| (group, sections.iter().map(entry).collect())).collect()
+        let groups = MENU.into_iter().map(|(group, sections)| (group, sections.iter().map(entry).collect()));
+        let installation = self.may_manage_users().then(|| ("Installation", self.installation()));
+        groups.chain(installation).collect()
+    }
+
+    fn installation(&self) -> Vec<MenuEntry> {
+        let entry = |(section, title)| MenuEntry {
+            link: format!("/console/{section}"),
+            title,
+            is_here: section == self.section,
+            badge: None,
+        };
+        [("users", "Users"), ("audit-log", "Audit log")].map(entry).into()
+    }
+
+    /// What the palette offers beside the menu.
+    pub(crate) fn commands(&self) -> Vec<&'static Command> {
+        Command::offered(|permission| self.may(permission)).collect()
     }
 
     /// How the page is marked, so that real money is not moved by mistake: a class and a word.

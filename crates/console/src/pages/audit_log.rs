@@ -82,7 +82,7 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
         }
     });
     page::render(&AuditLogPage {
-        frame: signed_in.bare_frame("Audit log"),
+        frame: signed_in.service_frame("Audit log", "audit-log").await?,
         rows: rows.collect(),
         user: signed_in.query_text("user"),
         action: signed_in.query_text("action"),

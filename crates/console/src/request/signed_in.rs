@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, OriginalUri, Path},
     response::{IntoResponse, Redirect, Response},
 };
-use http::{HeaderMap, header, request::Parts};
+use http::{HeaderMap, request::Parts};
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tollgate_domain::{
@@ -18,7 +18,7 @@ use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin, list_query, p
 
 use crate::{
     layout::{format::shortened, frame::Frame, page::PageError},
-    request::session::{Session, SignedInWith},
+    request::session::{Session, Sessions, SignedInWith, cookies_of},
     state::SharedConsole,
 };
 
@@ -38,6 +38,8 @@ pub(crate) struct SignedIn {
     address: Option<IpAddr>,
     /// Whether the page asks by itself, so that its list stays current.
     is_refresh: bool,
+    /// The environment of this address, or else the one that was looked at last.
+    recent: Option<EnvironmentId>,
     params: HashMap<String, String>,
     query: Vec<(String, String)>,
 }
@@ -60,8 +62,7 @@ impl IntoResponse for Anonymous {
 
 /// The session of a request, if its time is not over.
 pub(crate) fn session_of(headers: &HeaderMap, console: &SharedConsole) -> Option<Session> {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    console.sessions.read(cookies, console.engine.clock().now())
+    console.sessions.read(cookies_of(headers), console.engine.clock().now())
 }
 
 /// Who signed in, unless what they did it with is no longer valid.
@@ -76,6 +77,11 @@ fn identity_of(session: &Session, console: &SharedConsole) -> Option<Identity> {
             trusted.and_then(|_| console.engine.identify_user(*user))
         }
     }
+}
+
+/// The environment that an address of the console belongs to.
+pub(crate) fn environment_in(path: &str) -> Option<EnvironmentId> {
+    path.strip_prefix("/console/")?.split('/').next()?.parse().ok()
 }
 
 impl FromRequestParts<SharedConsole> for SignedIn {
@@ -125,6 +131,7 @@ impl FromRequestParts<SharedConsole> for SignedIn {
             request,
             address,
             is_refresh: parts.headers.contains_key(REFRESH),
+            recent: environment_in(parts.uri.path()).or_else(|| Sessions::last_environment(&parts.headers)),
             params: params.map(|Path(params)| params).unwrap_or_default(),
             query: query.into_owned().collect(),
         })
@@ -291,8 +298,40 @@ impl SignedIn {
 
     /// What stands around a page of an environment.
     pub(crate) async fn frame(&self, title: &str, section: &'static str) -> Result<Frame, PageError> {
-        let id = self.environment()?;
-        let view = self.view(id)?;
+        let view = self.view(self.environment()?)?;
+        self.frame_in(&view, title, section).await
+    }
+
+    /// What stands around a page that belongs to no environment: the menu of the one that was looked at last.
+    pub(crate) async fn service_frame(&self, title: &str, section: &'static str) -> Result<Frame, PageError> {
+        match self.recent_view() {
+            Some(view) => self.frame_in(&view, title, section).await,
+            None => Ok(self.bare_frame(title)),
+        }
+    }
+
+    /// The environment that was looked at last, or the only one there is to see.
+    fn recent_view(&self) -> Option<Arc<EnvironmentView>> {
+        let snapshot = self.console.engine.directory().snapshot();
+        let is_visible = |view: &Arc<EnvironmentView>| {
+            let place = Place::Organization(view.environment.organization);
+            self.identity.check(Permission::Read, place).is_ok()
+        };
+        let recent = self.recent.and_then(|id| snapshot.environment(id).cloned()).filter(is_visible);
+        recent.or_else(|| {
+            let mut visible = snapshot.environments().into_iter().filter(|view| is_visible(view));
+            let only = visible.next().cloned();
+            only.filter(|_| visible.next().is_none())
+        })
+    }
+
+    async fn frame_in(
+        &self,
+        view: &EnvironmentView,
+        title: &str,
+        section: &'static str,
+    ) -> Result<Frame, PageError> {
+        let id = view.environment.id;
         let (organization, application) = self.console.engine.lineage(&view.environment).await?;
         Ok(Frame {
             title: title.to_owned(),
@@ -310,12 +349,11 @@ impl SignedIn {
             identity: Some(self.identity.clone()),
             said: self.said(),
             entry: self.said_entry(),
-            checks: self.console.engine.environment_checks(&view).await,
+            checks: self.console.engine.environment_checks(view).await,
         })
     }
 
-    /// What stands around a page that belongs to no environment.
-    pub(crate) fn bare_frame(&self, title: &str) -> Frame {
+    fn bare_frame(&self, title: &str) -> Frame {
         Frame {
             title: title.to_owned(),
             csrf: self.session.csrf.clone(),

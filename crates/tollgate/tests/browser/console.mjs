@@ -655,6 +655,62 @@ const cases = {
     assert.equal(await page.getByRole("link", { name: "Paid by card" }).count(), 0);
   },
 
+  async "the palette has actions, also by other words, and only those of the role"() {
+    const page = await open();
+    await signIn(page);
+    const find = async (words) => {
+      await openPalette(page, "Control+k");
+      await page.getByRole("combobox").fill(words);
+      return page.getByRole("option").filter({ hasNotText: "Search payments" });
+    };
+    const titles = async (words) => {
+      const found = (await (await find(words)).allInnerTexts()).map((text) => text.split("\n")[0]);
+      await page.keyboard.press("Escape");
+      return found;
+    };
+    assert.deepEqual(await titles("pause provider"), ["Pause provider…"]);
+    assert.deepEqual(await titles("circuit"), ["Pause provider…", "Resume provider…"]);
+    assert.ok((await titles("gdpr")).includes("Erase a customer…"));
+    assert.ok((await titles("refund…")).includes("Refund a payment…"));
+    await (await find("add provider")).first().click();
+    await page.getByRole("heading", { name: "Add a provider" }).waitFor();
+    // What is open comes first.
+    const reference = await pay();
+    await page.goto(`${base}/payments/${reference}`);
+    assert.equal((await titles("refund"))[0], "Refund…");
+  },
+
+  async "users, the audit log and errors keep the menu, and a role is changed in place"() {
+    const page = await open();
+    await signIn(page);
+    const menu = page.getByRole("navigation", { name: "Sections" });
+    await menu.getByRole("link", { name: "Users" }).click();
+    assert.equal(await menu.getByRole("link", { name: "Users" }).getAttribute("aria-current"), "page");
+    const add = page.locator("form").filter({ has: page.getByRole("button", { name: "Add", exact: true }) });
+    await add.getByLabel("Name").fill("Hedy Lamarr");
+    await add.getByLabel("Email").fill("hedy@example.com");
+    await add.getByRole("checkbox").first().check();
+    await add.getByRole("button", { name: "Add" }).click();
+    const row = page.getByRole("row").filter({ hasText: "hedy@example.com" });
+    await row.getByText("never").waitFor();
+    const organizations = row.locator("details").first();
+    assert.ok(!(await organizations.locator("summary").innerText()).includes("all organizations"), "what is chosen is named");
+    await row.getByLabel("Role of Hedy Lamarr").selectOption("operator");
+    await row.getByRole("button", { name: "Change…" }).click();
+    assert.match(await fact(page, "Then"), /^operator: .*issues and revokes keys/);
+    await page.getByRole("button", { name: "Change the role" }).click();
+    await page.getByRole("status").filter({ hasText: "Hedy Lamarr is operator from now on." }).waitFor();
+    assert.equal(await row.getByLabel("Role of Hedy Lamarr").inputValue(), "operator");
+    await menu.getByRole("link", { name: "Audit log" }).click();
+    await page.getByText("user.change").first().waitFor();
+    assert.equal((await page.goto(`${base}/payments/pay_00000000000000000000000000`)).status(), 404);
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
+    await openPalette(page, "/");
+    await page.keyboard.press("Escape");
+    await menu.getByRole("link", { name: "Keys" }).click();
+    await page.getByText("active").first().waitFor();
+  },
+
   async "a provider is tested, and warnings are shown"() {
     const page = await open();
     await signIn(page);

@@ -76,6 +76,15 @@ fn what_has_a_consequence_is_reviewed_first_and_leads_to_its_audit_entry() {
     let shown = visit.confirm("/providers/circuit", "provider=card_provider_a&state=automatic");
     assert!(shown.contains("Pause provider…"), "{shown}");
 
+    let (vera, vera_token, _) =
+        user(&mut admin, &json!({"name": "Vera", "email": "vera@example.com", "role": "viewer"}));
+    let shown = visit.confirm("/console/users", &format!("do=access&user={vera}&role=support"));
+    assert!(shown.contains("Vera is support from now on"), "{shown}");
+    let shown = visit.confirm("/console/users", &format!("do=revoke&user={vera}&token={vera_token}"));
+    assert!(shown.contains("Token revoked"), "{shown}");
+    let shown = visit.confirm("/console/users", &format!("do=remove&user={vera}"));
+    assert!(shown.contains("Vera removed") && visit.entry(&shown).contains("user.remove"), "{shown}");
+
     let span = "from=2026-01-01&until=2026-01-02&parked=1";
     assert!(visit.confirm("/deliveries", span).contains("0 deliveries queued"));
     // More than there is has no button.
