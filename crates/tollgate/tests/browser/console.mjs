@@ -339,8 +339,8 @@ const cases = {
     await refund(reference, "500");
     const page = await open(WINDOWS.phone);
     await signIn(page);
-    for (const path of ["", "/payments", "/keys", "/requests"]) {
-      await page.goto(base + path);
+    for (const path of ["", "/payments", "/keys", "/requests", "/console/users", "/console/audit-log"]) {
+      await page.goto((path.startsWith("/console") ? notes.baseUrl : base) + path);
       const header = await page.locator("header.top").evaluate((it) => it.getBoundingClientRect().height);
       assert.ok(header <= 96, `the header of ${path} is ${header} px high`);
       const [left, right, width] = await page.locator(".menu [aria-current]").evaluate((it) => {
@@ -516,6 +516,7 @@ const cases = {
       await endpoint.getByText("failing").waitFor();
       await endpoint.getByRole("link", { name: "Deliveries" }).click();
       await page.getByText("500").first().waitFor();
+      assert.deepEqual(await inspect(page, "deliveries that failed"), []);
       await page.close();
     }
     await backend.data(200, "DELETE", `${endpoints}/${id}`);
