@@ -7,19 +7,23 @@ if (field) {
   const base = field.dataset.palette;
   const palette = document.createElement("dialog");
   palette.className = "palette";
-  palette.setAttribute("aria-label", "Find a payment or a page");
+  palette.setAttribute("aria-label", "Find a payment, a page or an action");
   palette.innerHTML = `<input type="text" role="combobox" aria-expanded="true" aria-controls="palette-list" aria-autocomplete="list"
-    aria-label="Find a payment or a page" placeholder="Reference, amount, customer, ID, key=value, or a page" autocomplete="off" spellcheck="false">
+    aria-label="Find a payment, a page or an action" placeholder="Reference, amount, customer, ID, key=value, a page or an action" autocomplete="off" spellcheck="false">
     <ul id="palette-list" role="listbox" aria-label="Found"></ul>`;
   document.body.append(palette);
   const [input, list] = palette.children;
-  const pages = [...document.querySelectorAll(".menu a, .leave a, .place[href]")].map((link) => ({
-    title: link.title || link.textContent.trim(), kind: "Page", href: link.href }));
-  for (const [title, path] of [["Try a request", `${base}/try`], ["History of the configuration", `${base}/config/history`],
-    ["Erase a customer", `${base}/erase`],
-    ["Event endpoints", `${base}/endpoints`], ["Deliveries", `${base}/deliveries`], ["API reference", "/docs"], ["Documentation", "/docs/overview"]]) {
-    pages.push({ title, kind: "Page", href: path });
-  }
+  const linked = (selector, kind) => [...document.querySelectorAll(selector)].map((link) => ({
+    title: link.title || link.textContent.trim(), kind: link.dataset.kind ?? kind, words: link.dataset.words ?? "", href: link.href }));
+  // What can be done with what is open, the menu, and everything else.
+  const pages = [...linked(".subject .actions a", "Action"), ...linked(".menu a, .leave a, .place[href]", "Page"), ...linked("#commands a")];
+  // Every word has to begin one of the title's or of its synonyms; titles come first.
+  const matching = (text) => {
+    const asked = text.toLowerCase().split(/[\s…]+/).filter(Boolean);
+    const fits = (words) => asked.every((word) => ` ${words.toLowerCase()}`.includes(` ${word}`));
+    const [named, related] = [pages.filter(({ title }) => fits(title)), pages.filter(({ title, words }) => !fits(title) && fits(`${title} ${words}`))];
+    return [...named, ...related];
+  };
   let found = [], chosen = 0, asked = 0;
   const choose = (place) => {
     chosen = Math.max(0, Math.min(place, found.length - 1));
@@ -29,9 +33,8 @@ if (field) {
   };
   const show = (payments) => {
     const text = input.value.trim();
-    const fits = ({ title }) => title.toLowerCase().includes(text.toLowerCase());
     const search = { title: `Search payments for “${text}”`, kind: "Search", href: `${base}/payments?q=${encodeURIComponent(text)}` };
-    found = [...(text ? [search] : []), ...payments, ...pages.filter(fits)].slice(0, 12);
+    found = [...(text ? [search] : []), ...payments, ...matching(text)].slice(0, 12);
     list.replaceChildren(...found.map(({ title, kind, href }, at) => {
       const item = document.createElement("li");
       Object.assign(item, { id: `found-${at}`, role: "option", textContent: title });
@@ -192,7 +195,7 @@ async function refresh() {
 if (lists.length) setInterval(refresh, REFRESH_MS);
 
 // Keys: j and k go through the rows of a page, Enter opens one, ? shows this list.
-const KEYS = [["/ or Ctrl K", "Find a payment or a page"], ["j, k", "Next row, row before"], ["Enter", "Open the row"], ["?", "Show these shortcuts"], ["Esc", "Close"]];
+const KEYS = [["/ or Ctrl K", "Find a payment, a page or an action"], ["j, k", "Next row, row before"], ["Enter", "Open the row"], ["?", "Show these shortcuts"], ["Esc", "Close"]];
 function showKeys() {
   let help = document.querySelector(".keys");
   if (!help) {
@@ -243,13 +246,6 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     const before = button.textContent;
     button.textContent = "Copied";
     setTimeout(() => { button.textContent = before; }, 1500);
-  });
-}
-
-// Forms that change something that cannot be taken back ask once more.
-for (const form of document.querySelectorAll("form[data-ask]")) {
-  form.addEventListener("submit", (event) => {
-    if (!window.confirm(form.dataset.ask)) event.preventDefault();
   });
 }
 

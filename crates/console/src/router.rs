@@ -4,24 +4,24 @@ use std::sync::Arc;
 
 use axum::{
     Extension, Router,
-    extract::{Request, State},
+    extract::{FromRequestParts as _, Request, State},
     handler::Handler as _,
     middleware::{Next, from_fn, from_fn_with_state},
     response::Response,
     routing::{get, post},
 };
-use http::{HeaderValue, header};
+use http::{HeaderValue, StatusCode, header};
 use tollgate_domain::people::Permission;
 
 use crate::{
-    layout::assets,
+    layout::{assets, page::ShownError},
     pages::{
         approvals, audit_log, cancel, card_fees, config, customer, deliveries, disputes, endpoints,
         environments, erase, events, exceptions, fee_report, hold, keys, not_found, overview, payment,
         payments, provider, providers, refund, requests, routing, rule, sandbox_sign_in, sign_in,
         single_sign_on, statement, try_out, users, waiting, wallets,
     },
-    request::signed_in::{REFRESH, session_of},
+    request::signed_in::{REFRESH, SignedIn, environment_in, session_of},
     state::{CALLBACK, Console, SharedConsole},
 };
 
@@ -115,7 +115,7 @@ pages! { environment_pages OF_ENVIRONMENT below "/console/{environment}":
     Read get "/exceptions" exceptions::list;
     ManagePayments post "/exceptions" exceptions::resolve;
     Read get "/approvals" approvals::list;
-    Read get "/approvals/{approval}" approvals::review;
+    Read get "/approvals/{approval}" approvals::show;
     Approve post "/approvals" approvals::decide;
     Read get "/disputes" disputes::list;
     Read get "/statement" statement::show;
@@ -149,6 +149,7 @@ pub fn router(console: Console) -> Router {
         .fallback(not_found::not_found_here.layer(Extension(Permission::Read)));
     let console = Arc::new(console);
     pages
+        .layer(from_fn_with_state(Arc::clone(&console), frame_error))
         .layer(from_fn_with_state(Arc::clone(&console), renew_session))
         .layer(from_fn(protect))
         .with_state(console)
@@ -159,15 +160,35 @@ async fn renew_session(State(console): State<SharedConsole>, request: Request, n
     // What a page asks for by itself says nothing of anybody being there.
     let is_refresh = request.headers().contains_key(REFRESH);
     let session = session_of(request.headers(), &console).filter(|_| !is_refresh);
+    let visited = environment_in(request.uri().path()).filter(|_| !is_refresh);
+    let visited = visited.and_then(|environment| console.sessions.visited(request.headers(), environment));
     let mut response = next.run(request).await;
+    let is_shown = response.status() == StatusCode::OK;
     let headers = response.headers_mut();
+    let visited = visited.filter(|_| is_shown).and_then(|cookie| HeaderValue::try_from(cookie).ok());
     if headers.contains_key(header::SET_COOKIE) || headers.contains_key(header::CACHE_CONTROL) {
         return response;
     }
     let now = console.engine.clock().now();
     let renewed = session.and_then(|session| console.sessions.renewed(&session, now));
-    if let Some(cookie) = renewed.and_then(|cookie| HeaderValue::try_from(cookie).ok()) {
-        headers.insert(header::SET_COOKIE, cookie);
+    let renewed = renewed.and_then(|cookie| HeaderValue::try_from(cookie).ok());
+    for cookie in renewed.into_iter().chain(visited) {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// Puts the menu around the page of an error, for whoever is signed in.
+async fn frame_error(State(console): State<SharedConsole>, request: Request, next: Next) -> Response {
+    let (mut kept, body) = request.into_parts();
+    let mut response = next.run(Request::from_parts(kept.clone(), body)).await;
+    let Some(shown) = response.extensions_mut().remove::<ShownError>() else { return response };
+    kept.extensions.insert(Permission::Read);
+    let Ok(signed_in) = SignedIn::from_request_parts(&mut kept, &console).await else { return response };
+    let framed = signed_in.service_frame(shown.title, "").await.and_then(|frame| shown.page(frame));
+    if let Ok(framed) = framed {
+        *response.body_mut() = framed.into_body();
+        response.headers_mut().remove(header::CONTENT_LENGTH);
     }
     response
 }

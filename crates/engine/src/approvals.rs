@@ -174,6 +174,24 @@ impl Engine {
         Ok(proposal.map(|it| ApprovalSubject::Configuration(Box::new(it))))
     }
 
+    /// Whether a decision would count, without taking it in.
+    pub async fn check_decision(
+        &self,
+        environment: EnvironmentId,
+        approval: &Approval,
+        approves: bool,
+        origin: &Origin,
+    ) -> Result<(), DecideError> {
+        let vote = self.vote(approves, origin).await?;
+        self.take_vote(environment, &mut approval.clone(), vote).await
+    }
+
+    async fn vote(&self, approves: bool, origin: &Origin) -> Result<Vote, DecideError> {
+        let ActorKind::User(user) = origin.kind else { return Err(DecideError::NotAPerson) };
+        let people = self.store.people_behind(&origin.people).await?;
+        Ok(Vote { user, name: origin.actor.clone(), people, approves, at: self.clock.now() })
+    }
+
     /// Takes in a person's decision. The one that completes the approval sends the transfer or refund, moves the funds or puts the
     /// configuration in force; a denial cancels it.
     pub async fn decide_approval(
@@ -184,10 +202,7 @@ impl Engine {
         origin: &Origin,
     ) -> Result<ApprovalSubject, DecideError> {
         let subject = self.approval(environment, id).await?.ok_or(DecideError::Missing)?;
-        let ActorKind::User(user) = origin.kind else { return Err(DecideError::NotAPerson) };
-        let people = self.store.people_behind(&origin.people).await?;
-        let name = origin.actor.clone();
-        let vote = Vote { user, name, people, approves, at: self.clock.now() };
+        let vote = self.vote(approves, origin).await?;
         Ok(match subject {
             ApprovalSubject::Transfer(transfer) => {
                 let decided = self.decide_transfer(*transfer, vote, origin).await?;

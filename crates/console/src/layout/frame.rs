@@ -6,6 +6,8 @@ use tollgate_domain::{
 };
 use tollgate_engine::{Area, Check, CheckStatus};
 
+use crate::layout::commands::Command;
+
 /// What stands around every page.
 #[derive(Default)]
 pub(crate) struct Frame {
@@ -23,6 +25,8 @@ pub(crate) struct Frame {
     pub(crate) identity: Option<Identity>,
     /// What the last form has to say.
     pub(crate) said: Option<String>,
+    /// The entry in the audit log of what was done last.
+    pub(crate) entry: Option<u64>,
     /// What needs a person in this environment, as the doctor sees it.
     pub(crate) checks: Vec<Check>,
 }
@@ -109,7 +113,24 @@ impl Frame {
             is_here: *section == self.section,
             badge: self.badge(areas),
         };
-        MENU.into_iter().map(|(group, sections)| (group, sections.iter().map(entry).collect())).collect()
+        let groups = MENU.into_iter().map(|(group, sections)| (group, sections.iter().map(entry).collect()));
+        let installation = self.may_manage_users().then(|| ("Installation", self.installation()));
+        groups.chain(installation).collect()
+    }
+
+    fn installation(&self) -> Vec<MenuEntry> {
+        let entry = |(section, title)| MenuEntry {
+            link: format!("/console/{section}"),
+            title,
+            is_here: section == self.section,
+            badge: None,
+        };
+        [("users", "Users"), ("audit-log", "Audit log")].map(entry).into()
+    }
+
+    /// What the palette offers beside the menu.
+    pub(crate) fn commands(&self) -> Vec<&'static Command> {
+        Command::offered(|permission| self.may(permission)).collect()
     }
 
     /// How the page is marked, so that real money is not moved by mistake: a class and a word.
@@ -175,8 +196,8 @@ impl Frame {
         self.may(Permission::CreateOrganizations)
     }
 
-    pub(crate) fn may_approve(&self) -> bool {
-        self.may(Permission::Approve)
+    pub(crate) fn may_read_audit_log(&self) -> bool {
+        self.may(Permission::ReadAuditLog)
     }
 
     pub(crate) fn may_manage_users(&self) -> bool {

@@ -40,13 +40,6 @@ pub(crate) enum PageError {
     Broken(String),
 }
 
-#[derive(Template)]
-#[template(path = "error.html")]
-pub(crate) struct ErrorPage {
-    pub(crate) frame: Frame,
-    pub(crate) message: String,
-}
-
 /// A page.
 pub(crate) fn render(template: &impl Template) -> Page {
     let text = template.render().map_err(|error| PageError::Broken(error.to_string()))?;
@@ -81,12 +74,32 @@ impl IntoResponse for PageError {
                 (StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong")
             }
         };
+        let shown = ShownError { title, message: self.to_string() };
         let frame = Frame { title: title.to_owned(), ..Frame::default() };
-        let text =
-            ErrorPage { frame, message: self.to_string() }.render().unwrap_or_else(|_| self.to_string());
-        let mut response = Html(text).into_response();
+        let mut response = shown.page(frame).unwrap_or_else(|error| error.to_string().into_response());
         *response.status_mut() = status;
+        response.extensions_mut().insert(shown);
         response
+    }
+}
+
+/// What the page of an error says, for whoever puts the menu around it.
+#[derive(Debug, Clone)]
+pub(crate) struct ShownError {
+    pub(crate) title: &'static str,
+    message: String,
+}
+
+impl ShownError {
+    pub(crate) fn page(&self, frame: Frame) -> Page {
+        #[derive(Template)]
+        #[template(path = "error.html")]
+        struct ErrorPage<'a> {
+            frame: Frame,
+            message: &'a str,
+        }
+
+        render(&ErrorPage { frame, message: &self.message })
     }
 }
 

@@ -6,8 +6,9 @@ use askama::Template;
 use axum::response::Response;
 use tollgate_domain::{
     approval::{Approval, ApprovalState},
-    id::ApprovalId,
+    id::{ApprovalId, EnvironmentId},
     ledger::Cause,
+    people::Permission,
 };
 use tollgate_engine::{ApprovalSubject, DecideError, ports::ApprovalQuery};
 
@@ -16,8 +17,9 @@ use crate::{
         format::{minor, second},
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
-    pages::config::{self, ProposalView},
+    pages::config,
     request::{signed_in::SignedIn, submitted::Submitted},
 };
 
@@ -64,11 +66,6 @@ enum Subject {
 }
 
 impl Row {
-    /// Decided from the list: everything about it is there.
-    fn is_whole(&self) -> bool {
-        !matches!(self.subject, Subject::Configuration { .. })
-    }
-
     fn of(subject: &ApprovalSubject) -> Option<Self> {
         let approval: &Approval = subject.approval()?;
         let votes = approval.votes.iter().map(|vote| {
@@ -163,25 +160,138 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
     page::render(&ApprovalsPage { frame, rows, shows_all, next })
 }
 
-/// What a proposed change of the configuration would do.
-pub(crate) async fn review(signed_in: SignedIn) -> Page {
-    let (environment, id): (_, ApprovalId) = (signed_in.environment()?, signed_in.path("approval")?);
+/// What a decision would do.
+pub(crate) async fn show(signed_in: SignedIn) -> Page {
+    let id = signed_in.path("approval")?;
+    review(&signed_in, id).await
+}
+
+async fn review(signed_in: &SignedIn, id: ApprovalId) -> Page {
+    let environment = signed_in.environment()?;
     let engine = &signed_in.console.engine;
-    let found = engine.approval(environment, id).await?.ok_or(PageError::Missing)?;
-    let ApprovalSubject::Configuration(proposal) = found else { return Err(PageError::Missing) };
+    let subject = engine.approval(environment, id).await?.ok_or(PageError::Missing)?;
+    let approval = subject.approval().cloned().ok_or(PageError::Missing)?;
     signed_in.record_view("approval.view", environment, id).await?;
+    let list = format!("/console/{environment}/approvals");
+    if !approval.is_open() {
+        let said = format!("It is {} already.", approval.state.as_str());
+        return Ok(signed_in.back(&format!("{list}?all=1"), &said));
+    }
+    let mut review = described(&subject, &approval);
+    review.action.clone_from(&list);
+    review.fields = vec![("approval".to_owned(), id.to_string())];
+    review.back = ("Back to approvals".to_owned(), list);
+    offer_decisions(signed_in, environment, &approval, &mut review).await?;
+    let ApprovalSubject::Configuration(proposal) = subject else {
+        return review.page(signed_in.frame("Approval", "approvals").await?);
+    };
     let _turn = signed_in.config_read_turn().await?;
-    let Some(change) = engine.proposed_change(&proposal).await? else {
-        let said = format!("It is {} already.", proposal.approval.state.as_str());
-        return Ok(signed_in.back(&format!("/console/{environment}/approvals?all=1"), &said));
-    };
-    let shown = ProposalView {
-        id,
-        by: proposal.change.actor.clone(),
-        at: second(proposal.change.at),
-        is_late: change.version != proposal.change.from_version,
-    };
-    config::show_proposal(&signed_in, environment, change, shown).await
+    let change = engine.proposed_change(&proposal).await?.ok_or(PageError::Missing)?;
+    // Only what is current can be replaced.
+    if change.version != proposal.change.from_version {
+        review.choices.retain(|choice| choice.value == "deny");
+        review.obstacle.get_or_insert_with(|| {
+            "The configuration has changed since. It can only be denied; make the change again.".to_owned()
+        });
+    }
+    config::show_proposal(signed_in, environment, change, review).await
+}
+
+/// The decisions that would count, or why none would.
+async fn offer_decisions(
+    signed_in: &SignedIn,
+    environment: EnvironmentId,
+    approval: &Approval,
+    review: &mut Review,
+) -> Result<(), PageError> {
+    if !signed_in.identity.may(Permission::Approve) {
+        review.obstacle = Some("Your role does not approve: an approver or an admin decides.".to_owned());
+        return Ok(());
+    }
+    let origin = signed_in.origin();
+    for (approves, choice) in [
+        (true, Choice { title: "Approve".to_owned(), value: "approve", class: "primary" }),
+        (false, Choice { title: "Deny".to_owned(), value: "deny", class: "danger" }),
+    ] {
+        match signed_in.console.engine.check_decision(environment, approval, approves, &origin).await {
+            Ok(()) => review.choices.push(choice),
+            Err(DecideError::Store(error)) => return Err(error.into()),
+            Err(DecideError::NotAPerson) => {
+                review.obstacle = Some(
+                    "You signed in with the admin token, and an approval is a person's: sign in with a personal token \
+                     or single sign-on."
+                        .to_owned(),
+                );
+            }
+            Err(error) => review.obstacle = Some(format!("You cannot approve this: {error}.")),
+        }
+    }
+    Ok(())
+}
+
+/// What is to be decided, what it comes to, and for whom.
+fn described(subject: &ApprovalSubject, approval: &Approval) -> Review {
+    let mut review = Review::default();
+    match subject {
+        ApprovalSubject::Transfer(transfer) => {
+            let order = &transfer.order;
+            let text = |amount| minor(amount, order.currency);
+            review.effect = format!("Approved, {} will be sent", text(order.fee.principal.into())).into();
+            review.facts = vec![
+                ("Transfer", order.id.to_string()),
+                ("Amount", text(order.fee.principal.into())),
+                ("Total debit", text(order.fee.total_debit)),
+            ];
+            review.facts.extend(order.description.clone().map(|text| ("Description", text)));
+            review.affected =
+                format!("{}, {}, ····{}", order.account_name, order.bank_name, order.last_four).into();
+            review.permanent =
+                "A transfer that was sent can be canceled only while the provider can stop it. One that is \
+                                denied is canceled, and its funds are available again."
+                    .into();
+        }
+        ApprovalSubject::Refund(waiting) => {
+            let (refund, currency) = (&waiting.refund, waiting.currency);
+            review.effect = format!("Approved, {} will be refunded", minor(refund.total(), currency)).into();
+            review.facts = vec![
+                ("Payment", waiting.payment.to_string()),
+                ("Principal", minor(refund.principal, currency)),
+                ("Total", minor(refund.total(), currency)),
+                ("Requested by", refund.origin.as_str().to_owned()),
+            ];
+            review.facts.extend(refund.terms.description.clone().map(|text| ("Description", text)));
+            review.affected = "The customer of the payment".into();
+            review.permanent =
+                "A refund that was sent cannot be taken back. One that is denied can be made again.".into();
+        }
+        ApprovalSubject::Funds(request) => {
+            let order = &request.order;
+            let amount = minor(order.amount, order.currency);
+            review.effect = match order.cause {
+                Cause::Fund => format!("Approved, {amount} will be added to the wallet").into(),
+                Cause::Withdraw => format!("Approved, {amount} will leave the wallet").into(),
+            };
+            review.facts =
+                vec![("Reference", order.reference.clone()), ("Requested by", request.actor.clone())];
+            review.affected = format!("Bank transfers out of the {} wallet", order.currency).into();
+            review.permanent =
+                "The posting stays in the ledger; the opposite movement balances it. Denied, no funds move."
+                    .into();
+        }
+        ApprovalSubject::Configuration(proposal) => {
+            let change = &proposal.change;
+            review.effect = "Approved, the change will be in force at once".into();
+            review.facts = vec![("Proposed by", format!("{}, {} UTC", change.actor, second(change.at)))];
+            review.affected = "Payments that are prepared or sent from then on".into();
+            review.permanent =
+                "Nothing: earlier versions can be restored. A denial is final for this proposal.".into();
+        }
+    }
+    if !approval.reasons.is_empty() {
+        review.facts.push(("Reason", approval.reasons.join(", ")));
+    }
+    review.facts.push(("Approvals", format!("{} of {}", approval.approvals(), approval.count)));
+    review
 }
 
 pub(crate) async fn decide(form: Submitted) -> Result<Response, PageError> {
@@ -193,6 +303,9 @@ pub(crate) async fn decide(form: Submitted) -> Result<Response, PageError> {
         "deny" => false,
         _ => return Err(PageError::Refused("Unknown action.".to_owned())),
     };
+    if !form.is_confirmed() {
+        return review(signed_in, id).await;
+    }
     let (engine, origin) = (Arc::clone(&signed_in.console.engine), signed_in.origin());
     // A browser that goes away does not stop it half way.
     let deciding = async move { Box::pin(engine.decide_approval(environment, id, approves, &origin)).await };
@@ -229,5 +342,5 @@ pub(crate) async fn decide(form: Submitted) -> Result<Response, PageError> {
         (_, Some(ApprovalState::Denied)) => format!("Denied; {canceled}."),
         _ => format!("Approved by you; the {what} waits for more people."),
     };
-    Ok(signed_in.back(&format!("/console/{environment}/approvals"), &said))
+    Ok(signed_in.done(&format!("/console/{environment}/approvals"), &said).await)
 }

@@ -37,6 +37,8 @@ struct AuditLogPage {
     action: String,
     subject: String,
     fault: Option<&'static str>,
+    /// Whether a single entry was asked for.
+    is_one: bool,
     next: Option<String>,
 }
 
@@ -54,7 +56,9 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
         ..AuditLogFilter::default()
     };
     let before = signed_in.query("before").and_then(|text| text.parse().ok());
-    let entries = signed_in.console.engine.audit_log(&filter, before, SLICE).await?;
+    let entry = signed_in.query("entry").and_then(|text| text.parse::<u64>().ok());
+    let (before, limit) = entry.map_or((before, SLICE), |entry| (Some(entry.saturating_add(1)), 1));
+    let entries = signed_in.console.engine.audit_log(&filter, before, limit).await?;
     let is_full = u32::try_from(entries.len()).is_ok_and(|count| count == SLICE);
     let next = entries.last().filter(|_| is_full).map(|last| {
         let rest = signed_in.query_without("before");
@@ -78,12 +82,13 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
         }
     });
     page::render(&AuditLogPage {
-        frame: signed_in.bare_frame("Audit log"),
+        frame: signed_in.service_frame("Audit log", "audit-log").await?,
         rows: rows.collect(),
         user: signed_in.query_text("user"),
         action: signed_in.query_text("action"),
         subject: signed_in.query_text("subject"),
         fault,
+        is_one: entry.is_some(),
         next,
     })
 }

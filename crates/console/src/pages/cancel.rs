@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use askama::Template;
 use axum::response::Response;
 use tollgate_domain::{ServiceReference, transaction::Status};
 use tollgate_engine::{CancelError, ports::Transfer};
@@ -10,29 +9,21 @@ use tollgate_engine::{CancelError, ports::Transfer};
 use crate::{
     layout::{
         format::minor,
-        frame::Frame,
-        page::{self, Page, PageError},
+        page::{Page, PageError},
+        review::{Choice, Review},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
 };
 
-#[derive(Template)]
-#[template(path = "cancel.html")]
-struct CancelPage {
-    frame: Frame,
-    reference: String,
-    receiver: String,
-    principal: String,
-    released: String,
-    fault: Option<String>,
-}
-
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
-    draw(&signed_in, None).await
+    review(&signed_in).await
 }
 
 pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
+    if !form.is_confirmed() {
+        return review(signed_in).await;
+    }
     let environment = signed_in.environment()?;
     let (reference, view) = (signed_in.path::<ServiceReference>("reference")?, signed_in.view(environment)?);
     let (engine, origin) = (Arc::clone(&signed_in.console.engine), signed_in.origin());
@@ -50,21 +41,21 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
             } else {
                 "The cancellation is in progress; its outcome shows here soon."
             };
-            Ok(signed_in.back(&to, said))
+            Ok(signed_in.done(&to, said).await)
         }
         Err(CancelError::Missing) => Err(PageError::Missing),
-        Err(CancelError::Store(_)) => {
-            let fault = "The database is not responding. The request may have been recorded: look at the payment before \
-                         trying again.";
-            draw(signed_in, Some(fault.to_owned())).await
-        }
-        Err(error) => draw(signed_in, Some(error.to_string())).await,
+        Err(CancelError::Store(_)) => Err(PageError::Refused(
+            "The database is not responding. The request may have been recorded: look at the payment before trying again."
+                .to_owned(),
+        )),
+        Err(error) => Err(PageError::Refused(error.to_string())),
     }
 }
 
-async fn draw(signed_in: &SignedIn, fault: Option<String>) -> Page {
+async fn review(signed_in: &SignedIn) -> Page {
     let ServiceReference::Ach(id) = signed_in.path("reference")? else { return Err(PageError::Missing) };
-    let view = signed_in.view(signed_in.environment()?)?;
+    let environment = signed_in.environment()?;
+    let view = signed_in.view(environment)?;
     let transfer: Transfer = match signed_in.console.engine.cancelable(&view, id).await {
         Ok(transfer) => transfer,
         Err(CancelError::Missing) => return Err(PageError::Missing),
@@ -72,12 +63,19 @@ async fn draw(signed_in: &SignedIn, fault: Option<String>) -> Page {
         Err(error) => return Err(PageError::Refused(error.to_string())),
     };
     let order = &transfer.order;
-    page::render(&CancelPage {
-        frame: signed_in.frame(&format!("Cancel {id}"), "payments").await?,
-        reference: id.to_string(),
-        receiver: format!("{}, {}, ····{}", order.account_name, order.bank_name, order.last_four),
-        principal: minor(order.fee.principal.into(), order.currency),
-        released: minor(order.fee.total_debit, order.currency),
-        fault,
-    })
+    let review = Review {
+        effect: "The receiver will get nothing".into(),
+        facts: vec![
+            ("Amount", minor(order.fee.principal.into(), order.currency)),
+            ("Back to the wallet", minor(order.fee.total_debit, order.currency)),
+        ],
+        affected: format!("{}, {}, ····{}", order.account_name, order.bank_name, order.last_four).into(),
+        permanent: "A canceled transfer has to be made again. It is canceled only while the provider can still stop it; \
+                    otherwise it goes on."
+            .into(),
+        choices: vec![Choice::danger(format!("Cancel {id}"))],
+        back: ("Back".to_owned(), format!("/console/{environment}/payments/{id}")),
+        ..Review::default()
+    };
+    review.page(signed_in.frame(&format!("Cancel {id}"), "payments").await?)
 }

@@ -4,7 +4,10 @@ use askama::Template;
 use axum::response::Response;
 use serde_json::Value;
 use tollgate_configuration::{ConfigWarning, Configuration, parse_document};
-use tollgate_domain::id::{ApprovalId, EnvironmentId};
+use tollgate_domain::{
+    id::{ApprovalId, EnvironmentId},
+    people::Permission,
+};
 use tollgate_engine::{
     Audited, ConfigureError, Configured, ProposedChange, Replay, ports::ConfigVersionSummary,
 };
@@ -14,6 +17,7 @@ use crate::{
         format::{count, minor, money, second},
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
     pages::config_words::Described,
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -35,8 +39,8 @@ struct ConfigPage {
 }
 
 #[derive(Template)]
-#[template(path = "review.html")]
-struct ReviewPage {
+#[template(path = "config_review.html")]
+struct ConfigReviewPage {
     frame: Frame,
     version: u64,
     document: String,
@@ -45,21 +49,12 @@ struct ReviewPage {
     warnings: Vec<ConfigWarning>,
     /// The version to bring back, where this is no new document.
     restores: Option<u64>,
-    /// What waits for approval, where somebody has proposed the change.
-    proposal: Option<ProposalView>,
+    /// What puts it in force, where it is no new document: a proposal or a version of the past.
+    review: Option<Review>,
     /// Whether somebody else has to approve it.
     waits: bool,
     /// The page that the change was begun on.
     returns: &'static str,
-}
-
-/// A change that waits for approval.
-pub(crate) struct ProposalView {
-    pub(crate) id: ApprovalId,
-    pub(crate) by: String,
-    pub(crate) at: String,
-    /// Whether the configuration has changed since, so that it cannot be approved.
-    pub(crate) is_late: bool,
 }
 
 /// What a proposed change would do.
@@ -67,13 +62,13 @@ pub(crate) async fn show_proposal(
     signed_in: &SignedIn,
     environment: EnvironmentId,
     change: ProposedChange,
-    proposal: ProposalView,
+    review: Review,
 ) -> Page {
     let engine = &signed_in.console.engine;
     let replay = engine.replay_history(environment, &change.configuration, REPLAYED).await?;
     let current = engine.config(environment).await?;
     let document = pretty(&change.configuration.to_public());
-    page::render(&ReviewPage {
+    page::render(&ConfigReviewPage {
         frame: signed_in.frame("Proposed change of the configuration", "approvals").await?,
         version: change.version,
         document,
@@ -81,7 +76,7 @@ pub(crate) async fn show_proposal(
         replay: ReplayView::of(&replay),
         warnings: change.warnings,
         restores: None,
-        proposal: Some(proposal),
+        review: Some(review),
         waits: true,
         returns: "approvals",
     })
@@ -186,7 +181,7 @@ pub(crate) async fn show_review(
     let replay = engine.replay_history(environment, &checked.configuration, REPLAYED).await?;
     let changes = described(signed_in, current.configuration, checked.configuration).await?;
     let frame = signed_in.frame("Review the change", returns).await?;
-    page::render(&ReviewPage {
+    page::render(&ConfigReviewPage {
         frame,
         version,
         document: pretty(&document),
@@ -194,7 +189,7 @@ pub(crate) async fn show_review(
         replay: ReplayView::of(&replay),
         warnings: checked.warnings,
         restores: None,
-        proposal: None,
+        review: None,
         waits: signed_in.view(environment)?.configuration.approvals.configuration,
         returns,
     })
@@ -211,14 +206,14 @@ pub(crate) async fn save(form: Submitted) -> Result<Response, PageError> {
         signed_in.console.engine.put_config(environment, document, Some(version), signed_in.origin()).await?;
     let version = match saved.outcome {
         Configured::InForce { version } => version,
-        Configured::Proposed { approval } => return Ok(proposed(signed_in, environment, approval)),
+        Configured::Proposed { approval } => return Ok(proposed(signed_in, environment, approval).await),
     };
     let said = match saved.warnings.len() {
         0 => format!("Saved as version {version}."),
         _ => format!("Saved as version {version}. See the warnings below."),
     };
     let page = if form.field("returns") == "providers" { "providers" } else { "routing" };
-    Ok(signed_in.back(&format!("/console/{environment}/{page}"), &said))
+    Ok(signed_in.done(&format!("/console/{environment}/{page}"), &said).await)
 }
 
 /// What differs, found on a thread of its own: thousands of rules take a while.
@@ -231,9 +226,9 @@ async fn described(
     comparing.await.map_err(|error| PageError::Broken(error.to_string()))
 }
 
-fn proposed(signed_in: &SignedIn, environment: EnvironmentId, approval: ApprovalId) -> Response {
+async fn proposed(signed_in: &SignedIn, environment: EnvironmentId, approval: ApprovalId) -> Response {
     let to = format!("/console/{environment}/approvals/{approval}");
-    signed_in.back(&to, "Proposed. Nothing has changed yet; another person must approve it.")
+    signed_in.done(&to, "Proposed. Nothing has changed yet; another person must approve it.").await
 }
 
 pub(crate) async fn history(signed_in: SignedIn) -> Page {
@@ -329,18 +324,60 @@ pub(crate) async fn version(signed_in: SignedIn) -> Page {
         old.providers = providers;
     }
     let replay = engine.replay_history(environment, &old, REPLAYED).await?;
-    page::render(&ReviewPage {
+    let changes = described(&signed_in, current.configuration, old).await?;
+    let mut review = restoration(environment, version, current.version, waits);
+    let is_allowed = signed_in.identity.may(Permission::Configure);
+    if changes.fields.is_empty() {
+        review.effect = "Nothing would change".into();
+    }
+    if changes.fields.is_empty() || !is_allowed {
+        review.choices.clear();
+        let reason = if is_allowed {
+            "It is the same as the current version."
+        } else {
+            "Your role may not restore it."
+        };
+        review.obstacle = Some(reason.to_owned());
+    }
+    page::render(&ConfigReviewPage {
         frame: signed_in.frame(&format!("Version {version}"), "routing").await?,
         version: current.version,
         document,
-        changes: described(&signed_in, current.configuration, old).await?,
+        changes,
         replay: ReplayView::of(&replay),
         warnings,
         restores: Some(version),
-        proposal: None,
+        review: Some(review),
         waits,
         returns: "routing",
     })
+}
+
+/// What a version of the past does once it is in force again.
+fn restoration(environment: EnvironmentId, version: u64, current: u64, waits: bool) -> Review {
+    let title = if waits {
+        format!("Propose to restore version {version}")
+    } else {
+        format!("Restore version {version}")
+    };
+    Review {
+        effect: if waits {
+            format!("Another person will be asked to put version {version} in force").into()
+        } else {
+            format!("Version {version} will be in force again").into()
+        },
+        affected: "Payments that are prepared or sent from then on; those before keep their route and fee."
+            .into(),
+        permanent: format!(
+            "Nothing: version {current} stays in the history and can be restored. Secrets stay as they are."
+        )
+        .into(),
+        action: format!("/console/{environment}/config/history/{version}"),
+        fields: vec![("version".to_owned(), current.to_string())],
+        choices: vec![Choice::plain(title)],
+        back: ("Back to history".to_owned(), format!("/console/{environment}/config/history")),
+        ..Review::default()
+    }
 }
 
 pub(crate) async fn restore(form: Submitted) -> Result<Response, PageError> {
@@ -348,12 +385,15 @@ pub(crate) async fn restore(form: Submitted) -> Result<Response, PageError> {
     let (environment, version) = (signed_in.environment()?, signed_in.path("version")?);
     let expected: u64 = form.field("version").parse().map_err(|_| PageError::Missing)?;
     let engine = &signed_in.console.engine;
+    if !form.is_confirmed() {
+        return Err(PageError::Refused("Compare the version first; nothing was restored.".to_owned()));
+    }
     let _turn = engine.config_turn().await.ok_or(PageError::Busy)?;
     let said = match engine.restore_config(environment, version, expected, signed_in.origin()).await? {
         Configured::InForce { version: saved } => format!("Version {version} restored as version {saved}."),
-        Configured::Proposed { approval } => return Ok(proposed(signed_in, environment, approval)),
+        Configured::Proposed { approval } => return Ok(proposed(signed_in, environment, approval).await),
     };
-    Ok(signed_in.back(&format!("/console/{environment}/routing"), &said))
+    Ok(signed_in.done(&format!("/console/{environment}/routing"), &said).await)
 }
 
 impl ReplayView {

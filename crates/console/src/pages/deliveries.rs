@@ -2,14 +2,15 @@
 
 use askama::Template;
 use axum::response::Response;
-use tollgate_domain::id::{EndpointId, EventId};
+use tollgate_domain::id::{EndpointId, EnvironmentId, EventId};
 use tollgate_engine::ports::{DeliveryQuery, DeliveryState, EventDelivery, Resend, ResendWhich};
 
 use crate::{
     layout::{
-        format::{moment, second, shortened},
+        format::{second, shortened},
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
     pages::payments::{read_end, read_moment},
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -57,7 +58,7 @@ impl DeliveryRow {
             },
             tries: delivery.tries,
             last,
-            next: delivery.due.map_or_else(String::new, moment),
+            next: delivery.due.map_or_else(String::new, second),
         }
     }
 }
@@ -125,11 +126,43 @@ pub(crate) async fn resend(form: Submitted) -> Result<Response, PageError> {
         parked_only: form.is_ticked("parked"),
         after,
     };
+    if !form.is_confirmed() {
+        let review = review(&form, environment);
+        return review.page(signed_in.frame("Resend events", "events").await?);
+    }
     let resent =
         signed_in.console.engine.resend(environment, Resend { endpoint, which }, &signed_in.origin()).await?;
     let more = resent.next_after.map_or_else(String::new, |event| {
-        format!(" There are more; submit again to continue after {event}.")
+        format!(" There are more: resend again, continuing after {event}.")
     });
     let said = format!("{} deliveries queued.{more}", resent.deliveries);
-    Ok(signed_in.back(&format!("/console/{environment}/deliveries"), &said))
+    Ok(signed_in.done(&format!("/console/{environment}/deliveries"), &said).await)
+}
+
+/// What is sent again, and to whom.
+fn review(form: &Submitted, environment: EnvironmentId) -> Review {
+    let is_failed_only = form.is_ticked("parked");
+    let mut review = Review::of(form, "These events will be delivered again");
+    review.facts = vec![
+        ("From (UTC)", form.field("from").to_owned()),
+        ("To (inclusive)", form.field("until").to_owned()),
+        (
+            "Which",
+            if is_failed_only { "failed deliveries only" } else { "every event, also what was delivered" }
+                .to_owned(),
+        ),
+    ];
+    let after = Some(form.field("after")).filter(|after| !after.is_empty());
+    review.facts.extend(after.map(|after| ("Continue after", after.to_owned())));
+    review.affected = match form.field("endpoint") {
+        "" => "Every enabled endpoint that is subscribed".into(),
+        endpoint => format!("The endpoint {endpoint}").into(),
+    };
+    review.permanent =
+        "What was delivered cannot be called back. Receivers recognize an event they know by its ID, which \
+                        stays the same."
+            .into();
+    review.choices = vec![Choice::plain("Resend")];
+    review.back = ("Back".to_owned(), format!("/console/{environment}/deliveries"));
+    review
 }

@@ -16,6 +16,7 @@ use crate::{
         format::second,
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
 };
@@ -66,7 +67,11 @@ async fn show(
     made: Option<&CreatedEndpoint>,
     typed: Typed,
 ) -> Page {
-    let frame = signed_in.frame("Endpoints", "events").await?;
+    let mut frame = signed_in.frame("Endpoints", "events").await?;
+    if made.is_some() {
+        frame.said = Some("The endpoint has a new secret.".to_owned());
+        frame.entry = signed_in.audit_entry().await;
+    }
     let engine = &signed_in.console.engine;
     let now = engine.clock().now();
     let may_read_log = signed_in.require(Permission::ReadAuditLog, Place::Service).is_ok();
@@ -104,6 +109,11 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
     let engine = &signed_in.console.engine;
     let id = || form.field("endpoint").parse::<EndpointId>().map_err(|_| PageError::Missing);
     let page = format!("/console/{environment}/endpoints");
+    if ["disable", "rotate", "remove"].contains(&form.field("do")) && !form.is_confirmed() {
+        let endpoint = engine.endpoint(environment, id()?).await?;
+        return review(&form, environment, &endpoint.url)
+            .page(signed_in.frame("Change an endpoint", "events").await?);
+    }
     match form.field("do") {
         "add" => add(&form, environment).await,
         "enable" | "disable" => {
@@ -111,7 +121,7 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
             let change = EndpointChange { enabled: Some(enabled), ..EndpointChange::default() };
             engine.change_endpoint(environment, id()?, &change, &signed_in.origin()).await?;
             let said = if enabled { "Endpoint enabled." } else { "Endpoint disabled." };
-            Ok(signed_in.back(&page, said))
+            Ok(signed_in.done(&page, said).await)
         }
         "rotate" => {
             let made = engine.rotate_endpoint_secret(environment, id()?, GRACE, &signed_in.origin()).await?;
@@ -119,10 +129,41 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
         }
         "remove" => {
             engine.remove_endpoint(environment, id()?, &signed_in.origin()).await?;
-            Ok(signed_in.back(&page, "Endpoint and its deliveries removed; the events remain."))
+            Ok(signed_in.done(&page, "Endpoint and its deliveries removed; the events remain.").await)
         }
         _ => Err(PageError::Refused("Unknown action.".to_owned())),
     }
+}
+
+/// What becomes of an endpoint's deliveries.
+fn review(form: &Submitted, environment: EnvironmentId, url: &str) -> Review {
+    let (effect, affected, permanent, choice) = match form.field("do") {
+        "disable" => (
+            "The endpoint will get no events",
+            "Its receiver. Events go on being recorded, and can be resent once it is enabled again.",
+            "Nothing: it can be enabled again.",
+            Choice::danger("Disable"),
+        ),
+        "rotate" => (
+            "The endpoint will have a new secret",
+            "Its receiver: for 24 hours deliveries are signed with both secrets, then with the new one alone.",
+            "The end of the old secret in 24 hours. The new one is shown once.",
+            Choice::plain("Rotate the secret"),
+        ),
+        _ => (
+            "The endpoint and its deliveries will be removed",
+            "Its receiver: it gets no events from now on, also none that still waited.",
+            "The record of its deliveries and its secret. The events remain.",
+            Choice::danger("Remove"),
+        ),
+    };
+    let mut review = Review::of(form, effect);
+    review.facts = vec![("Endpoint", url.to_owned())];
+    review.affected = affected.into();
+    review.permanent = permanent.into();
+    review.choices = vec![choice];
+    review.back = ("Back".to_owned(), format!("/console/{environment}/endpoints"));
+    review
 }
 
 async fn add(form: &Submitted, environment: EnvironmentId) -> Result<Response, PageError> {

@@ -56,7 +56,8 @@ pub(crate) async fn enter(signed_in: SignedIn) -> Page {
 
 pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let organizations = organizations(&signed_in).await?;
-    page::render(&EnvironmentsPage { frame: signed_in.bare_frame("Environments"), organizations })
+    let frame = signed_in.service_frame("Environments", "").await?;
+    page::render(&EnvironmentsPage { frame, organizations })
 }
 
 async fn organizations(signed_in: &SignedIn) -> Result<Vec<OrganizationView>, PageError> {

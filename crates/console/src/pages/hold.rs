@@ -1,6 +1,6 @@
 //! Capturing or voiding an authorized payment: how much, what the customer then pays, and then for good.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use askama::Template;
 use axum::response::Response;
@@ -16,6 +16,7 @@ use crate::{
         format::{amount, minor, moment, read_amount},
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
 };
@@ -23,38 +24,26 @@ use crate::{
 const MAX_KEY_LENGTH: usize = 160;
 
 #[derive(Template)]
-#[template(path = "hold.html")]
-struct HoldPage {
+#[template(path = "capture.html")]
+struct CapturePage {
     frame: Frame,
     reference: String,
-    is_capture: bool,
     currency: String,
     authorized: String,
     capture_before: Option<String>,
     amount: String,
     fault: Option<String>,
-    review: Option<Review>,
-}
-
-/// What the customer then pays, and what is released.
-struct Review {
-    principal: String,
-    fee: String,
-    total: String,
-    released: String,
-    key: String,
 }
 
 pub(crate) async fn show_capture(signed_in: SignedIn) -> Page {
     let payment = held(&signed_in, HoldActionKind::Capture).await?;
     let text = amount(Minor::from(payment.order.fee.principal).signed(), payment.order.currency);
-    draw(&signed_in, &payment, HoldActionKind::Capture, text, None, None).await
+    draw(&signed_in, &payment, text, None).await
 }
 
 pub(crate) async fn show_void(signed_in: SignedIn) -> Page {
     let payment = held(&signed_in, HoldActionKind::Void).await?;
-    let review = review(&payment, HoldActionKind::Void, None)?;
-    draw(&signed_in, &payment, HoldActionKind::Void, String::new(), None, Some(review)).await
+    review(&payment, HoldActionKind::Void, None)?.page(frame(&signed_in, HoldActionKind::Void).await?)
 }
 
 pub(crate) async fn capture(form: Submitted) -> Result<Response, PageError> {
@@ -78,19 +67,17 @@ async fn post(form: Submitted, kind: HoldActionKind) -> Result<Response, PageErr
             let Some(principal) = read_amount(&text, currency).and_then(Principal::new) else {
                 let fault =
                     "The amount must be above zero and must not have more decimals than the currency.";
-                return draw(signed_in, &payment, kind, text, Some(fault.to_owned()), None).await;
+                return draw(signed_in, &payment, text, Some(fault.to_owned())).await;
             };
             Some(principal)
         }
     };
     let key = form.field("key");
-    let is_confirmed = form.field("step") == kind.as_str() && !key.is_empty() && key.len() <= MAX_KEY_LENGTH;
-    if !is_confirmed {
-        let (fault, shown) = match engine.preview_hold(&view, reference, kind, asked).await {
-            Ok(_) => (None, Some(review(&payment, kind, asked)?)),
-            Err(error) => (Some(explained(&error, currency)), None),
-        };
-        return draw(signed_in, &payment, kind, text, fault, shown).await;
+    if !form.is_confirmed() || key.is_empty() || key.len() > MAX_KEY_LENGTH {
+        if let Err(error) = engine.preview_hold(&view, reference, kind, asked).await {
+            return refuse(signed_in, &payment, kind, text, &error).await;
+        }
+        return review(&payment, kind, asked)?.page(frame(signed_in, kind).await?);
     }
     let origin = signed_in.origin();
     let request =
@@ -104,9 +91,9 @@ async fn post(form: Submitted, kind: HoldActionKind) -> Result<Response, PageErr
     match changed {
         Ok(changed) => {
             let to = format!("/console/{}/payments/{reference}", changed.payment.order.environment);
-            Ok(signed_in.back(&to, &said(&changed.payment, kind)))
+            Ok(signed_in.done(&to, &said(&changed.payment, kind)).await)
         }
-        Err(error) => draw(signed_in, &payment, kind, text, Some(explained(&error, currency)), None).await,
+        Err(error) => refuse(signed_in, &payment, kind, text, &error).await,
     }
 }
 
@@ -116,7 +103,7 @@ fn said(payment: &CardPayment, kind: HoldActionKind) -> String {
         (HoldActionKind::Capture, Some(Status::Succeeded)) => {
             format!("Captured {}.", minor(payment.amounts().total_debit, payment.order.currency))
         }
-        (HoldActionKind::Void, Some(Status::Canceled)) => "Voided; the money is released.".to_owned(),
+        (HoldActionKind::Void, Some(Status::Canceled)) => "Voided; the money is released.".into(),
         (kind, _) => format!("The {} is in progress; its outcome shows here soon.", kind.as_str()),
     }
 }
@@ -141,52 +128,89 @@ async fn held(signed_in: &SignedIn, kind: HoldActionKind) -> Result<CardPayment,
     })
 }
 
+/// What the customer then pays, and what is released.
 fn review(
     payment: &CardPayment,
     kind: HoldActionKind,
     asked: Option<Principal>,
 ) -> Result<Review, PageError> {
     let (order, zero) = (&payment.order, Minor::ZERO);
+    let text = |amount| minor(amount, order.currency);
     let authorized = payment.charged();
     let captured = asked.map_or(authorized, |principal| authorized.on(principal));
-    let (principal, fee, total) = match kind {
-        HoldActionKind::Capture => (captured.principal.into(), captured.fee, captured.total_debit),
-        HoldActionKind::Void => (zero, zero, zero),
-    };
+    let total = if kind == HoldActionKind::Capture { captured.total_debit } else { zero };
     let released = authorized.total_debit.checked_sub(total).unwrap_or(zero);
     let random: [u8; 16] = random_bytes().map_err(|error| PageError::Broken(error.to_string()))?;
-    Ok(Review {
-        principal: minor(principal, order.currency),
-        fee: minor(fee, order.currency),
-        total: minor(total, order.currency),
-        released: minor(released, order.currency),
-        key: format!("console-{}", HEXLOWER.encode(&random)),
+    let mut fields = vec![("key".to_owned(), format!("console-{}", HEXLOWER.encode(&random)))];
+    let customer = order.customer_name.as_ref().or(order.customer_email.as_ref());
+    let affected = customer.cloned().map_or_else(|| "Whoever the card belongs to".into(), Cow::Owned);
+    let base = format!("/console/{}/payments/{}", order.environment, order.id);
+    Ok(match kind {
+        HoldActionKind::Capture => {
+            fields.extend(
+                asked.map(|asked| ("amount".to_owned(), amount(Minor::from(asked).signed(), order.currency))),
+            );
+            Review {
+                effect: format!("The customer will pay {}", text(total)).into(),
+                facts: vec![
+                    ("Principal", text(captured.principal.into())),
+                    ("Fee", text(captured.fee)),
+                    ("Total", text(total)),
+                    ("Released", text(released)),
+                ],
+                affected,
+                permanent: "A payment is captured once: what is not captured now is released.".into(),
+                fields,
+                choices: vec![Choice::plain(format!("Capture {}", text(total)))],
+                back: ("Change".to_owned(), format!("{base}/capture")),
+                ..Review::default()
+            }
+        }
+        HoldActionKind::Void => Review {
+            effect: "The customer will pay nothing".into(),
+            facts: vec![("Released", text(released))],
+            affected,
+            permanent: "A void cannot be taken back; the customer would have to pay again.".into(),
+            fields,
+            choices: vec![Choice::danger(format!("Void {}", text(released)))],
+            back: ("Back".to_owned(), base),
+            ..Review::default()
+        },
     })
 }
 
-async fn draw(
+async fn frame(signed_in: &SignedIn, kind: HoldActionKind) -> Result<Frame, PageError> {
+    let reference: ServiceReference = signed_in.path("reference")?;
+    let verb = if kind == HoldActionKind::Capture { "Capture" } else { "Void" };
+    signed_in.frame(&format!("{verb} {reference}"), "payments").await
+}
+
+/// Says why not: beside the amount, where there is one to change.
+async fn refuse(
     signed_in: &SignedIn,
     payment: &CardPayment,
     kind: HoldActionKind,
     amount: String,
-    fault: Option<String>,
-    review: Option<Review>,
+    error: &HoldError,
 ) -> Page {
-    let reference: ServiceReference = signed_in.path("reference")?;
-    let is_capture = kind == HoldActionKind::Capture;
-    let title = format!("{} {reference}", if is_capture { "Capture" } else { "Void" });
+    let fault = explained(error, payment.order.currency);
+    match kind {
+        HoldActionKind::Capture => draw(signed_in, payment, amount, Some(fault)).await,
+        HoldActionKind::Void => Err(PageError::Refused(fault)),
+    }
+}
+
+async fn draw(signed_in: &SignedIn, payment: &CardPayment, amount: String, fault: Option<String>) -> Page {
     let hold = payment.transaction.as_ref().and_then(|transaction| transaction.state.hold);
     let currency = payment.order.currency;
-    page::render(&HoldPage {
-        frame: signed_in.frame(&title, "payments").await?,
-        reference: reference.to_string(),
-        is_capture,
+    page::render(&CapturePage {
+        frame: frame(signed_in, HoldActionKind::Capture).await?,
+        reference: payment.order.id.to_string(),
         currency: currency.to_string(),
         authorized: minor(payment.order.fee.total_debit, currency),
         capture_before: hold.and_then(|hold| hold.capture_before).map(moment),
         amount,
         fault,
-        review,
     })
 }
 

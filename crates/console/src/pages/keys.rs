@@ -8,7 +8,7 @@ use tollgate_domain::{
     Timestamp,
     id::{EnvironmentId, KeyId},
     key_scope::{Endpoint, KeyScope},
-    tenant::KeyKind,
+    tenant::{KeyKind, KeyRecord},
 };
 use tollgate_engine::{KeyRequest, NewKey, ports::Page as Slice};
 
@@ -17,6 +17,7 @@ use crate::{
         format::second,
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
 };
@@ -57,11 +58,15 @@ struct KeysPage {
 
 pub(crate) async fn list(signed_in: SignedIn) -> Page {
     let environment = signed_in.environment()?;
-    show(&signed_in, environment, None).await
+    show(&signed_in, environment, None, "").await
 }
 
-async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&NewKey>) -> Page {
-    let frame = signed_in.frame("Keys", "keys").await?;
+async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&NewKey>, said: &str) -> Page {
+    let mut frame = signed_in.frame("Keys", "keys").await?;
+    if issued.is_some() {
+        frame.said = Some(said.to_owned());
+        frame.entry = signed_in.audit_entry().await;
+    }
     let engine = &signed_in.console.engine;
     let now = engine.clock().now();
     let keys = engine.keys(environment, Slice { after: None, limit: SLICE }).await?;
@@ -73,7 +78,7 @@ async fn show(signed_in: &SignedIn, environment: EnvironmentId, issued: Option<&
         let is_live = record.revoked_at.is_none() && record.is_live(now);
         let (status, tone) = match (record.revoked_at, is_live) {
             (Some(_), _) => ("revoked", "bad"),
-            (None, true) => ("live", "good"),
+            (None, true) => ("active", "good"),
             (None, false) => ("expired", ""),
         };
         Row {
@@ -147,20 +152,71 @@ pub(crate) async fn change(form: Submitted) -> Result<Response, PageError> {
     let environment = signed_in.environment()?;
     let engine = &signed_in.console.engine;
     let key = || form.field("key").parse::<KeyId>().map_err(|_| PageError::Missing);
+    if ["rotate", "revoke"].contains(&form.field("do")) && !form.is_confirmed() {
+        let record = find(signed_in, environment, key()?).await?;
+        let title = if form.field("do") == "rotate" { "Rotate a key" } else { "Revoke a key" };
+        return review(&form, environment, &record).page(signed_in.frame(title, "keys").await?);
+    }
     match form.field("do") {
         "issue" => {
             let request = key_request(&form, engine.clock().now())?;
             let new = engine.issue_key(environment, request, signed_in.origin()).await?;
-            show(signed_in, environment, Some(&new)).await
+            show(signed_in, environment, Some(&new), "Key issued.").await
         }
         "rotate" => {
             let new = engine.rotate_key(environment, key()?, GRACE, signed_in.origin()).await?;
-            show(signed_in, environment, Some(&new)).await
+            show(
+                signed_in,
+                environment,
+                Some(&new),
+                "Key rotated; the old one is valid for another 24 hours.",
+            )
+            .await
         }
         "revoke" => {
             engine.revoke_key(environment, key()?, signed_in.origin()).await?;
-            Ok(signed_in.back(&format!("/console/{environment}/keys"), "Key revoked; it is no longer valid."))
+            let to = format!("/console/{environment}/keys");
+            Ok(signed_in.done(&to, "Key revoked; it is no longer valid.").await)
         }
         _ => Err(PageError::Refused("Unknown action.".to_owned())),
     }
+}
+
+async fn find(signed_in: &SignedIn, environment: EnvironmentId, key: KeyId) -> Result<KeyRecord, PageError> {
+    let keys = signed_in.console.engine.keys(environment, Slice { after: None, limit: SLICE }).await?;
+    keys.into_iter().find(|record| record.id == key).ok_or(PageError::Missing)
+}
+
+/// Whom a rotation or revocation shuts out, and when.
+fn review(form: &Submitted, environment: EnvironmentId, key: &KeyRecord) -> Review {
+    let hint = format!("{}_…{}", key.kind.prefix(), key.last_four);
+    let is_rotation = form.field("do") == "rotate";
+    let mut review = if is_rotation {
+        Review::of(form, "A new key will take the place of this one")
+    } else {
+        Review::of(form, "This key will no longer be valid")
+    };
+    let name = key.name.iter().map(|name| ("Name", name.clone()));
+    review.facts = name.collect();
+    review.facts.extend([
+        ("Key", format!("{hint}, {}", key.kind.as_str())),
+        ("Last used (UTC)", key.last_used_at.map_or_else(|| "never".to_owned(), second)),
+    ]);
+    review.affected = if is_rotation {
+        "Whoever uses this key: it is valid for another 24 hours. The new one has the same name and limits."
+    } else {
+        "Whoever uses this key: they are refused within a second, on every node."
+    }
+    .into();
+    review.permanent = if is_rotation {
+        "The end of this key in 24 hours. The new key is shown once."
+    } else {
+        "A revoked key never becomes valid again; issue a new one instead."
+    }
+    .into();
+    let verb = if is_rotation { "Rotate" } else { "Revoke" };
+    let title = format!("{verb} {hint}");
+    review.choices = vec![if is_rotation { Choice::plain(title) } else { Choice::danger(title) }];
+    review.back = ("Back".to_owned(), format!("/console/{environment}/keys"));
+    review
 }

@@ -29,7 +29,7 @@ use crate::{
         disputes::DisputeView,
         exceptions::Exception,
         payment_rows::{Mark, brand_words, marks_beside, tone},
-        refund::RefundRow,
+        refund::{RefundRow, dispute_obstacle},
         routing::RuleView,
         timeline::{self, Line, corrections},
     },
@@ -122,6 +122,8 @@ struct PaymentPage {
 /// What can be done with a payment now.
 struct Actions {
     can_refund: bool,
+    /// Why it cannot be refunded, where it could be otherwise.
+    refund_obstacle: Option<&'static str>,
     /// Whether it can be captured or voided.
     is_held: bool,
     /// Whether it is a transfer that may still be canceled.
@@ -131,7 +133,7 @@ struct Actions {
 impl Actions {
     fn any(&self, frame: &Frame) -> bool {
         ((self.is_held || self.can_cancel) && frame.may_manage_payments())
-            || (self.can_refund && frame.may_refund())
+            || ((self.can_refund || self.refund_obstacle.is_some()) && frame.may_refund())
     }
 }
 
@@ -389,6 +391,10 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
         )],
     )];
     lines.extend(timeline::lines(details.timeline, details.currency));
+    let is_refundable = details.reference.method() == PaymentMethod::WebCard
+        && state.is_some_and(|state| state.status == Status::Succeeded)
+        && Refundable::after(&amounts, details.refunds).total() > Minor::ZERO;
+    let refund_obstacle = state.filter(|_| is_refundable).and_then(dispute_obstacle);
     page::render(&PaymentPage {
         reference: details.reference.to_string(),
         who: details.who,
@@ -417,9 +423,8 @@ async fn render(signed_in: &SignedIn, environment: EnvironmentId, details: Payme
             .map(|state| minor(state.refunded, details.currency)),
         dispute,
         actions: Actions {
-            can_refund: details.reference.method() == PaymentMethod::WebCard
-                && state.is_some_and(|state| state.status == Status::Succeeded)
-                && Refundable::after(&amounts, details.refunds).total() > Minor::ZERO,
+            can_refund: is_refundable && refund_obstacle.is_none(),
+            refund_obstacle,
             is_held: state.is_some_and(|state| {
                 state.status == Status::Authorized && state.hold.is_none_or(|hold| hold.pending.is_none())
             }),

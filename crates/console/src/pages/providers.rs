@@ -3,9 +3,9 @@
 use askama::Template;
 use axum::response::Response;
 use tollgate_configuration::ForcedCircuit;
-use tollgate_domain::tenant::Mode;
+use tollgate_domain::{id::EnvironmentId, tenant::Mode};
 use tollgate_engine::{
-    ProviderIncident, ProviderState,
+    CircuitStatus, ProviderIncident, ProviderState,
     ports::{ProviderCheck, ProviderCheckRecord, ProviderEventState, StoredProviderEvent},
 };
 
@@ -14,6 +14,7 @@ use crate::{
         format::{count, second},
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
 };
@@ -35,6 +36,8 @@ struct Provider {
     circuit: &'static str,
     circuit_tone: &'static str,
     circuit_since: Option<String>,
+    /// What an operator has decided about it.
+    forced: Option<ForcedCircuit>,
     exchanges: String,
     error_rate: String,
     median: String,
@@ -138,8 +141,12 @@ pub(crate) async fn list(signed_in: SignedIn) -> Page {
             incident: readiness.incident.map(Incident::from),
             missing: provider.missing(),
             webhook_url: engine.webhook_url(environment, &provider.name),
-            circuit: circuit.as_str(),
-            circuit_tone: if matches!(circuit.as_str(), "closed" | "forced_closed") { "good" } else { "bad" },
+            circuit: circuit_words(circuit).0,
+            circuit_tone: circuit_words(circuit).1,
+            forced: match circuit {
+                CircuitStatus::Forced(forced) => Some(forced),
+                _ => None,
+            },
             circuit_since: circuit.since().map(second),
             exchanges: count(health.exchanges),
             error_rate: permille
@@ -173,20 +180,100 @@ pub(crate) async fn retry(form: Submitted) -> Result<Response, PageError> {
     Ok(signed_in.back(&format!("/console/{environment}/providers"), "Event queued for retry."))
 }
 
-/// Decides whether a provider gets new work.
+/// Pauses a provider, resumes it, or keeps it in use however it answers.
 pub(crate) async fn force_circuit(form: Submitted) -> Result<Response, PageError> {
     let signed_in = &form.signed_in;
     let environment = signed_in.environment()?;
     let provider = form.field("provider");
-    let (state, said) = match form.field("state") {
-        "open" => (Some(ForcedCircuit::Open), "gets no new work"),
-        "closed" => (Some(ForcedCircuit::Closed), "gets new work, however it answers"),
-        "automatic" => (None, "gets new work by how it answers"),
-        _ => return Err(PageError::Missing),
-    };
+    let decision = Decision::read(form.field("state")).ok_or(PageError::Missing)?;
+    signed_in.view(environment)?.configuration.providers.get(provider).ok_or(PageError::Missing)?;
+    if !form.is_confirmed() {
+        let review = decision.review(&form, environment, provider);
+        let title = format!("{} {provider}", decision.verb());
+        return review.page(signed_in.frame(&title, "providers").await?);
+    }
     let engine = &signed_in.console.engine;
-    engine.force_circuit(environment, provider, state, signed_in.origin()).await?;
-    Ok(signed_in.back(&format!("/console/{environment}/providers"), &format!("{provider} {said}.")))
+    engine.force_circuit(environment, provider, decision.forced(), signed_in.origin()).await?;
+    let said = match decision {
+        Decision::Pause => format!("{provider} is paused: it gets no new payments."),
+        Decision::Resume => format!("{provider} gets new payments again, by how it answers."),
+        Decision::Keep => format!("{provider} gets new payments, however it answers."),
+    };
+    Ok(signed_in.done(&format!("/console/{environment}/providers"), &said).await)
+}
+
+/// What an operator decides about a provider's circuit.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Decision {
+    Pause,
+    /// Its answers decide again.
+    Resume,
+    Keep,
+}
+
+impl Decision {
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "open" => Some(Self::Pause),
+            "automatic" => Some(Self::Resume),
+            "closed" => Some(Self::Keep),
+            _ => None,
+        }
+    }
+
+    fn forced(self) -> Option<ForcedCircuit> {
+        match self {
+            Self::Pause => Some(ForcedCircuit::Open),
+            Self::Resume => None,
+            Self::Keep => Some(ForcedCircuit::Closed),
+        }
+    }
+
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Pause => "Pause",
+            Self::Resume => "Resume",
+            Self::Keep => "Keep in use",
+        }
+    }
+
+    fn review(self, form: &Submitted, environment: EnvironmentId, provider: &str) -> Review {
+        let (effect, affected) = match self {
+            Self::Pause => (
+                format!("{provider} will get no new payments, on every node"),
+                "Customers whose payments would go there: they go to the route's fallbacks, or are refused with \
+                 provider_unavailable where there is none. Payments under way, refunds and captures go on.",
+            ),
+            Self::Resume => (
+                format!("{provider} will get new payments again"),
+                "Customers whose payments go there from now on. It is paused by itself again where too many calls fail.",
+            ),
+            Self::Keep => (
+                format!("{provider} will get new payments, however it answers"),
+                "Customers whose payments go there: they may fail or wait while the provider has trouble.",
+            ),
+        };
+        let mut review = Review::of(form, effect);
+        review.affected = affected.into();
+        review.permanent = "Nothing: it can be changed back at any time. Payments that are refused meanwhile have to be made \
+                            again."
+            .into();
+        let title = format!("{} {provider}", self.verb());
+        review.choices = vec![if self == Self::Pause { Choice::danger(title) } else { Choice::plain(title) }];
+        review.back = ("Back".to_owned(), format!("/console/{environment}/providers"));
+        review
+    }
+}
+
+/// What a circuit's state means to people, and how it looks.
+fn circuit_words(circuit: CircuitStatus) -> (&'static str, &'static str) {
+    match circuit {
+        CircuitStatus::Closed => ("gets new payments", "good"),
+        CircuitStatus::Open { .. } => ("paused by its errors", "bad"),
+        CircuitStatus::Probing { .. } => ("tried again after errors", "warn"),
+        CircuitStatus::Forced(ForcedCircuit::Open) => ("paused by an operator", "bad"),
+        CircuitStatus::Forced(ForcedCircuit::Closed) => ("kept in use by an operator", "warn"),
+    }
 }
 
 /// Asks a provider whether its configuration is right, and shows what it said.

@@ -1,5 +1,7 @@
 //! Refunding a card payment: how much, what goes back with it, and then for good.
 
+use std::borrow::Cow;
+
 use askama::Template;
 use axum::response::Response;
 use data_encoding::HEXLOWER;
@@ -7,6 +9,7 @@ use tollgate_domain::{
     Currency, Minor, ServiceReference,
     approval::ApprovalState,
     refund::{FeeRefund, Refund, RefundOrigin, RefundReason, RefundStatus, RefundTerms, Refundable},
+    transaction::{DisputeStage, TransactionState},
 };
 use tollgate_engine::{RefundError, RefundRequest, ports::CardPayment};
 use tollgate_vault::random_bytes;
@@ -16,6 +19,7 @@ use crate::{
         format::{amount, minor, moment, read_amount},
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
     request::{signed_in::SignedIn, submitted::Submitted},
 };
@@ -76,24 +80,16 @@ struct RefundPage {
     fee_refund: &'static str,
     reason: &'static str,
     fault: Option<String>,
-    review: Option<Review>,
-}
-
-/// What will go back.
-struct Review {
-    principal: String,
-    fee: String,
-    total: String,
-    key: String,
 }
 
 pub(crate) async fn show(signed_in: SignedIn) -> Page {
     let (reference, view) = place(&signed_in)?;
     let whole = signed_in.console.engine.preview_refund(&view, reference, None, Some(FeeRefund::Full)).await;
     let (payment, left) = whole.map_err(refused)?;
+    check_dispute(&payment)?;
     let text = amount(left.principal.signed(), payment.order.currency);
     let fee_refund = view.configuration.settings.fee_refund;
-    draw(&signed_in, &Wanted { amount: text, fee_refund, reason: None }, None, None).await
+    draw(&signed_in, &Wanted { amount: text, fee_refund, reason: None }, None).await
 }
 
 /// What the form says.
@@ -113,6 +109,7 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
     };
     let engine = &signed_in.console.engine;
     let payment = payment(signed_in).await?;
+    check_dispute(&payment)?;
     let currency = payment.order.currency;
     let left = Refundable::after(&payment.amounts(), &payment.refunds);
     // Where all of the principal is back already, what is left is the fee.
@@ -120,24 +117,18 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
     let read = read_amount(&wanted.amount, currency).and_then(Minor::new).filter(is_possible);
     let Some(principal) = read else {
         let fault = "The amount must be above zero and must not have more decimals than the currency.";
-        return draw(signed_in, &wanted, Some(fault.to_owned()), None).await;
+        return draw(signed_in, &wanted, Some(fault.to_owned())).await;
     };
     let asked = Some(principal).filter(|principal| *principal > Minor::ZERO);
     let share = engine.preview_refund(&view, reference, asked, Some(wanted.fee_refund)).await;
     let share = match share {
         Ok((_, share)) => share,
-        Err(error) => return draw(signed_in, &wanted, Some(explained(&error, currency)), None).await,
+        Err(error) => return draw(signed_in, &wanted, Some(explained(&error, currency))).await,
     };
     let key = form.field("key");
-    if form.field("step") != "refund" || key.is_empty() || key.len() > MAX_KEY_LENGTH {
-        let random: [u8; 16] = random_bytes().map_err(|error| PageError::Broken(error.to_string()))?;
-        let review = Review {
-            principal: minor(share.principal, currency),
-            fee: minor(share.fee, currency),
-            total: minor(share.total(), currency),
-            key: format!("console-{}", HEXLOWER.encode(&random)),
-        };
-        return draw(signed_in, &wanted, None, Some(review)).await;
+    if !form.is_confirmed() || key.is_empty() || key.len() > MAX_KEY_LENGTH {
+        let review = review(&form, &payment, &share)?;
+        return review.page(signed_in.frame(&format!("Refund {reference}"), "payments").await?);
     }
     let terms = RefundTerms {
         amount: asked,
@@ -164,9 +155,9 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
             let waits = if refund.waits_for_approval() { ", waits for approval" } else { "" };
             let total = minor(refund.total(), currency);
             let said = format!("Refund of {total}: {}{waits}.", refund.status.as_str());
-            Ok(signed_in.back(&to, &said))
+            Ok(signed_in.done(&to, &said).await)
         }
-        Err(error) => draw(signed_in, &wanted, Some(explained(&error, currency)), None).await,
+        Err(error) => draw(signed_in, &wanted, Some(explained(&error, currency))).await,
     }
 }
 
@@ -181,7 +172,47 @@ async fn payment(signed_in: &SignedIn) -> Result<CardPayment, PageError> {
     signed_in.console.engine.refunds(environment, reference).await?.ok_or(PageError::Missing)
 }
 
-async fn draw(signed_in: &SignedIn, wanted: &Wanted, fault: Option<String>, review: Option<Review>) -> Page {
+/// What the customer gets back, before anything is sent.
+fn review(form: &Submitted, payment: &CardPayment, share: &Refundable) -> Result<Review, PageError> {
+    let currency = payment.order.currency;
+    let random: [u8; 16] = random_bytes().map_err(|error| PageError::Broken(error.to_string()))?;
+    let key = format!("console-{}", HEXLOWER.encode(&random));
+    let total = minor(share.total(), currency);
+    let mut review = Review::of(form, format!("The customer will get {total} back"));
+    review.fields.retain(|(name, _)| name != "key");
+    review.fields.push(("key".to_owned(), key));
+    review.facts = vec![
+        ("Principal", minor(share.principal, currency)),
+        ("Fee", minor(share.fee, currency)),
+        ("Total", total.clone()),
+    ];
+    let customer = payment.order.customer_name.as_ref().or(payment.order.customer_email.as_ref());
+    review.affected =
+        customer.cloned().map_or_else(|| "Whoever paid, at the same card or account".into(), Cow::Owned);
+    review.permanent = "A refund that was sent cannot be taken back.".into();
+    review.choices = vec![Choice::danger(format!("Refund {total}"))];
+    review.back = ("Change".to_owned(), String::new());
+    Ok(review)
+}
+
+fn check_dispute(payment: &CardPayment) -> Result<(), PageError> {
+    let obstacle = payment.transaction.as_ref().and_then(|paid| dispute_obstacle(&paid.state));
+    obstacle.map_or(Ok(()), |obstacle| Err(PageError::Refused(obstacle.to_owned())))
+}
+
+/// Why a disputed payment cannot be refunded.
+pub(crate) fn dispute_obstacle(state: &TransactionState) -> Option<&'static str> {
+    match state.dispute.as_ref()?.stage() {
+        DisputeStage::Open => Some(
+            "The payment is disputed and cannot be refunded: the provider holds the money until the dispute is decided. \
+             Submit evidence, or accept the dispute, at the provider.",
+        ),
+        DisputeStage::Lost => Some("The dispute was lost: the customer has the money back already."),
+        DisputeStage::Inquiry | DisputeStage::Returned => None,
+    }
+}
+
+async fn draw(signed_in: &SignedIn, wanted: &Wanted, fault: Option<String>) -> Page {
     let reference: ServiceReference = signed_in.path("reference")?;
     let payment = payment(signed_in).await?;
     let currency = payment.order.currency;
@@ -195,7 +226,6 @@ async fn draw(signed_in: &SignedIn, wanted: &Wanted, fault: Option<String>, revi
         fee_refund: wanted.fee_refund.as_str(),
         reason: wanted.reason.map_or("", RefundReason::as_str),
         fault,
-        review,
         frame,
     })
 }
@@ -239,5 +269,32 @@ fn explained(error: &RefundError, currency: Currency) -> String {
             let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
             format!("{first}{}", letters.as_str())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_domain::transaction::Dispute;
+
+    use super::*;
+
+    #[test]
+    fn a_disputed_payment_says_why_it_is_not_refunded() {
+        let obstacle = |status: &str| {
+            let dispute = Dispute {
+                id: "dp_1".to_owned(),
+                status: status.to_owned(),
+                reason: None,
+                amount: None,
+                currency: None,
+                respond_by: None,
+                withdrawn: None,
+            };
+            dispute_obstacle(&TransactionState { dispute: Some(dispute), ..TransactionState::pending() })
+        };
+        assert!(obstacle("needs_response").is_some_and(|why| why.contains("until the dispute is decided")));
+        assert!(obstacle("lost").is_some_and(|why| why.contains("has the money back already")));
+        assert_eq!((obstacle("won"), obstacle("warning_needs_response")), (None, None));
+        assert_eq!(dispute_obstacle(&TransactionState::pending()), None);
     }
 }

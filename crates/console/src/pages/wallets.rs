@@ -14,6 +14,7 @@ use crate::{
         format::{minor, money, read_amount},
         frame::Frame,
         page::{self, Page, PageError},
+        review::{Choice, Review},
     },
     pages::payment::{Posting, postings},
     request::{signed_in::SignedIn, submitted::Submitted},
@@ -62,8 +63,6 @@ struct WalletPage {
     fault: Option<String>,
     amount: String,
     reference: String,
-    /// Whether a withdrawal of everything is to be confirmed.
-    asks_for_all: bool,
 }
 
 pub(crate) async fn list(signed_in: SignedIn) -> Page {
@@ -89,7 +88,6 @@ struct Entered<'a> {
     fault: Option<String>,
     amount: &'a str,
     reference: &'a str,
-    asks_for_all: bool,
 }
 
 async fn wallet(signed_in: &SignedIn, entered: Entered<'_>) -> Page {
@@ -108,7 +106,6 @@ async fn wallet(signed_in: &SignedIn, entered: Entered<'_>) -> Page {
         fault: entered.fault,
         amount: entered.amount.to_owned(),
         reference: entered.reference.to_owned(),
-        asks_for_all: entered.asks_for_all,
         frame,
     })
 }
@@ -134,25 +131,68 @@ pub(crate) async fn post(form: Submitted) -> Result<Response, PageError> {
     };
     let (Some(minor), None) = (read, fault) else {
         let fault = fault.map(str::to_owned);
-        return wallet(signed_in, Entered { fault, amount, reference, asks_for_all: false }).await;
+        return wallet(signed_in, Entered { fault, amount, reference }).await;
     };
-    if cause == Cause::Withdraw && !form.is_ticked("all") {
+    if !form.is_confirmed() {
         let balances = signed_in.console.engine.balances(environment, currency).await?;
-        if minor == balances.available {
-            let fault = "This withdraws everything that is available; transfers are refused until the wallet is funded \
-                         again. Tick the box to confirm."
-                .to_owned();
-            let entered = Entered { fault: Some(fault), amount, reference, asks_for_all: true };
-            return wallet(signed_in, entered).await;
-        }
+        let review = review(&form, environment, &balances, (cause, minor, currency));
+        return review.page(signed_in.frame(&format!("{currency} wallet"), "wallets").await?);
     }
     match move_funds(signed_in, environment, currency, cause, minor, reference).await {
-        Ok(said) => Ok(signed_in.back(&format!("/console/{environment}/wallets/{currency}"), &said)),
+        Ok(said) => Ok(signed_in.done(&format!("/console/{environment}/wallets/{currency}"), &said).await),
         Err(PageError::Refused(fault)) => {
-            wallet(signed_in, Entered { fault: Some(fault), amount, reference, asks_for_all: false }).await
+            wallet(signed_in, Entered { fault: Some(fault), amount, reference }).await
         }
         Err(error) => Err(error),
     }
+}
+
+/// What the wallet holds afterwards.
+fn review(
+    form: &Submitted,
+    environment: EnvironmentId,
+    balances: &Balances,
+    (cause, amount, currency): (Cause, Minor, Currency),
+) -> Review {
+    let text = minor(amount, currency);
+    let (effect, verb, after) = match cause {
+        Cause::Fund => {
+            (format!("{text} will be added to the wallet"), "Fund", balances.available.checked_add(amount))
+        }
+        Cause::Withdraw => {
+            (format!("{text} will leave the wallet"), "Withdraw", balances.available.checked_sub(amount))
+        }
+    };
+    let mut review = Review::of(form, effect);
+    review.facts = vec![("Amount", text.clone()), ("Available now", minor(balances.available, currency))];
+    review.facts.extend(after.map(|after| ("Available afterwards", minor(after, currency))));
+    review.facts.push(("Reference", form.field("reference").to_owned()));
+    review.affected = match cause {
+        Cause::Withdraw if after == Some(Minor::ZERO) => {
+            "Every bank transfer in this currency: this withdraws everything, and transfers are refused until the wallet \
+             is funded again."
+        }
+        Cause::Withdraw => "Bank transfers in this currency: less is left for them.",
+        Cause::Fund => "Bank transfers in this currency: more can be paid out.",
+    }
+    .into();
+    review.permanent =
+        "The posting stays in the ledger; the opposite movement under another reference balances it.".into();
+    let title = format!("{verb} {text}");
+    if after.is_some() {
+        review.choices =
+            vec![if cause == Cause::Fund { Choice::plain(title) } else { Choice::danger(title) }];
+    } else {
+        review.obstacle = Some(match cause {
+            Cause::Withdraw => format!(
+                "Only {} is available in this wallet; nothing was withdrawn.",
+                minor(balances.available, currency)
+            ),
+            Cause::Fund => "The balance would exceed the maximum; nothing was added.".to_owned(),
+        });
+    }
+    review.back = ("Back".to_owned(), format!("/console/{environment}/wallets/{currency}"));
+    review
 }
 
 async fn move_funds(

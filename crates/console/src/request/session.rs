@@ -7,10 +7,11 @@
 use std::time::Duration;
 
 use data_encoding::BASE64URL_NOPAD;
+use http::{HeaderMap, header};
 use subtle::ConstantTimeEq as _;
 use tollgate_domain::{
     Timestamp,
-    id::{TokenId, UserId},
+    id::{EnvironmentId, TokenId, UserId},
 };
 use tollgate_vault::{AdminToken, Digester, RandomnessUnavailable, random_bytes};
 
@@ -21,6 +22,7 @@ const IDLE: Duration = Duration::from_mins(30);
 /// How far what the cookie says of the last request may lag behind.
 const SEEN_LAG: Duration = Duration::from_mins(1);
 const COOKIE: &str = "tollgate_session";
+const ENVIRONMENT_COOKIE: &str = "tollgate_environment";
 
 /// Makes and reads sessions.
 pub(crate) struct Sessions {
@@ -115,6 +117,20 @@ impl Sessions {
         format!("{COOKIE}={value}; Path=/console; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}")
     }
 
+    /// The `Set-Cookie` that says which environment was looked at last, where that is news. Nothing is decided by it.
+    pub(crate) fn visited(&self, headers: &HeaderMap, environment: EnvironmentId) -> Option<String> {
+        let is_news = Self::last_environment(headers) != Some(environment);
+        let secure = self.secure_mark();
+        is_news.then(|| {
+            format!("{ENVIRONMENT_COOKIE}={environment}; Path=/console; HttpOnly; SameSite=Strict{secure}")
+        })
+    }
+
+    /// The environment that was looked at last in this browser.
+    pub(crate) fn last_environment(headers: &HeaderMap) -> Option<EnvironmentId> {
+        values_of(cookies_of(headers), ENVIRONMENT_COOKIE).find_map(|value| value.parse().ok())
+    }
+
     pub(super) fn secure_mark(&self) -> &'static str {
         if self.is_secure { "; Secure" } else { "" }
     }
@@ -160,6 +176,11 @@ impl Sessions {
         let digest = self.digester.digest(&[purpose.as_bytes(), &self.token_mark, claims.as_bytes()]);
         BASE64URL_NOPAD.encode(&digest)
     }
+}
+
+/// The `Cookie` headers of a request.
+pub(crate) fn cookies_of(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok())
 }
 
 /// The values of the cookies of this name.
@@ -268,6 +289,20 @@ mod tests {
         assert!(!sessions.is_own_message(&one, "Call 555-0100.", &proof));
         assert!(!sessions.is_own_message(&other, "Saved.", &proof));
         assert!(!sessions.is_own_message(&one, "Saved.", ""));
+    }
+
+    #[test]
+    fn the_environment_that_was_looked_at_last_is_remembered() {
+        let (sessions, mut headers) = (sessions("a long admin token"), HeaderMap::new());
+        let [one, other] = [1, 2].map(|byte| EnvironmentId::from_bytes([byte; 16]));
+        assert_eq!(Sessions::last_environment(&headers), None);
+        let cookie = sessions.visited(&headers, one).unwrap();
+        assert!(cookie.ends_with("; Path=/console; HttpOnly; SameSite=Strict; Secure"), "{cookie}");
+        let sent = format!("other=1; {}", cookie.split(';').next().unwrap());
+        headers.insert(header::COOKIE, sent.parse().unwrap());
+        assert_eq!(Sessions::last_environment(&headers), Some(one));
+        assert_eq!(sessions.visited(&headers, one), None, "it is no news");
+        assert!(sessions.visited(&headers, other).is_some());
     }
 
     #[test]

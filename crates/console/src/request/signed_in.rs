@@ -6,7 +6,7 @@ use axum::{
     extract::{FromRequestParts, OriginalUri, Path},
     response::{IntoResponse, Redirect, Response},
 };
-use http::{HeaderMap, header, request::Parts};
+use http::{HeaderMap, request::Parts};
 use serde_json::json;
 use tokio::sync::OwnedSemaphorePermit;
 use tollgate_domain::{
@@ -14,16 +14,18 @@ use tollgate_domain::{
     people::{Denied, Identity, Permission, Place},
     statement::Month,
 };
-use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin, list_query};
+use tollgate_engine::{Audited, BodyMeter, EnvironmentView, Origin, list_query, ports::AuditLogFilter};
 
 use crate::{
     layout::{format::shortened, frame::Frame, page::PageError},
-    request::session::{Session, SignedInWith},
+    request::session::{Session, Sessions, SignedInWith, cookies_of},
     state::SharedConsole,
 };
 
 /// The header of what a page asks for by itself.
 pub(crate) const REFRESH: &str = "tollgate-refresh";
+/// The newest entries of the audit log among which an action's own is looked for.
+const AUDIT_ENTRIES_SEARCHED: u32 = 50;
 
 /// Somebody signed in.
 pub(crate) struct SignedIn {
@@ -36,6 +38,8 @@ pub(crate) struct SignedIn {
     address: Option<IpAddr>,
     /// Whether the page asks by itself, so that its list stays current.
     is_refresh: bool,
+    /// The environment of this address, or else the one that was looked at last.
+    recent: Option<EnvironmentId>,
     params: HashMap<String, String>,
     query: Vec<(String, String)>,
 }
@@ -58,8 +62,7 @@ impl IntoResponse for Anonymous {
 
 /// The session of a request, if its time is not over.
 pub(crate) fn session_of(headers: &HeaderMap, console: &SharedConsole) -> Option<Session> {
-    let cookies = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    console.sessions.read(cookies, console.engine.clock().now())
+    console.sessions.read(cookies_of(headers), console.engine.clock().now())
 }
 
 /// Who signed in, unless what they did it with is no longer valid.
@@ -74,6 +77,11 @@ fn identity_of(session: &Session, console: &SharedConsole) -> Option<Identity> {
             trusted.and_then(|_| console.engine.identify_user(*user))
         }
     }
+}
+
+/// The environment that an address of the console belongs to.
+pub(crate) fn environment_in(path: &str) -> Option<EnvironmentId> {
+    path.strip_prefix("/console/")?.split('/').next()?.parse().ok()
 }
 
 impl FromRequestParts<SharedConsole> for SignedIn {
@@ -123,6 +131,7 @@ impl FromRequestParts<SharedConsole> for SignedIn {
             request,
             address,
             is_refresh: parts.headers.contains_key(REFRESH),
+            recent: environment_in(parts.uri.path()).or_else(|| Sessions::last_environment(&parts.headers)),
             params: params.map(|Path(params)| params).unwrap_or_default(),
             query: query.into_owned().collect(),
         })
@@ -165,7 +174,7 @@ impl SignedIn {
 
     /// A link to the same page with another value of a field, from the beginning of its list.
     pub(crate) fn link_with(&self, name: &str, value: &str) -> String {
-        const OF_ONE_ANSWER: [&str; 3] = ["before", "said", "proof"];
+        const OF_ONE_ANSWER: [&str; 4] = ["before", "said", "proof", "entry"];
         let mut text = form_urlencoded::Serializer::for_suffix(String::from("?"), 1);
         let kept = |field: &str| field != name && !OF_ONE_ANSWER.contains(&field);
         for (field, value) in self.query.iter().filter(|(field, value)| kept(field) && !value.is_empty()) {
@@ -246,10 +255,32 @@ impl SignedIn {
         Redirect::to(&format!("{to}{joint}{}", message.finish())).into_response()
     }
 
+    /// Where an action leads once it is done: what it did, and its entry in the audit log.
+    pub(crate) async fn done(&self, to: &str, said: &str) -> Response {
+        let joint = if to.contains('?') { '&' } else { '?' };
+        match self.audit_entry().await {
+            Some(entry) => self.back(&format!("{to}{joint}entry={entry}"), said),
+            None => self.back(to, said),
+        }
+    }
+
+    /// The number of this request's entry in the audit log.
+    pub(crate) async fn audit_entry(&self) -> Option<u64> {
+        let newest = AuditLogFilter::default();
+        let entries = self.console.engine.audit_log(&newest, None, AUDIT_ENTRIES_SEARCHED).await.ok()?;
+        let own = entries.iter().find(|read| read.entry.request == self.request);
+        own.map(|read| read.sequence)
+    }
+
     /// What the last form has to say. A link may carry any text: only what this console wrote is shown as its words.
     fn said(&self) -> Option<String> {
         let (said, proof) = (self.query("said")?, self.query("proof")?);
         self.console.sessions.is_own_message(&self.session, said, proof).then(|| said.to_owned())
+    }
+
+    /// The entry in the audit log of what the last form did.
+    fn said_entry(&self) -> Option<u64> {
+        self.said().and_then(|_| self.query("entry")?.parse().ok())
     }
 
     /// Who.
@@ -267,8 +298,40 @@ impl SignedIn {
 
     /// What stands around a page of an environment.
     pub(crate) async fn frame(&self, title: &str, section: &'static str) -> Result<Frame, PageError> {
-        let id = self.environment()?;
-        let view = self.view(id)?;
+        let view = self.view(self.environment()?)?;
+        self.frame_in(&view, title, section).await
+    }
+
+    /// What stands around a page that belongs to no environment: the menu of the one that was looked at last.
+    pub(crate) async fn service_frame(&self, title: &str, section: &'static str) -> Result<Frame, PageError> {
+        match self.recent_view() {
+            Some(view) => self.frame_in(&view, title, section).await,
+            None => Ok(self.bare_frame(title)),
+        }
+    }
+
+    /// The environment that was looked at last, or the only one there is to see.
+    fn recent_view(&self) -> Option<Arc<EnvironmentView>> {
+        let snapshot = self.console.engine.directory().snapshot();
+        let is_visible = |view: &Arc<EnvironmentView>| {
+            let place = Place::Organization(view.environment.organization);
+            self.identity.check(Permission::Read, place).is_ok()
+        };
+        let recent = self.recent.and_then(|id| snapshot.environment(id).cloned()).filter(is_visible);
+        recent.or_else(|| {
+            let mut visible = snapshot.environments().into_iter().filter(|view| is_visible(view));
+            let only = visible.next().cloned();
+            only.filter(|_| visible.next().is_none())
+        })
+    }
+
+    async fn frame_in(
+        &self,
+        view: &EnvironmentView,
+        title: &str,
+        section: &'static str,
+    ) -> Result<Frame, PageError> {
+        let id = view.environment.id;
         let (organization, application) = self.console.engine.lineage(&view.environment).await?;
         Ok(Frame {
             title: title.to_owned(),
@@ -285,18 +348,19 @@ impl SignedIn {
             actor: self.actor(),
             identity: Some(self.identity.clone()),
             said: self.said(),
-            checks: self.console.engine.environment_checks(&view).await,
+            entry: self.said_entry(),
+            checks: self.console.engine.environment_checks(view).await,
         })
     }
 
-    /// What stands around a page that belongs to no environment.
-    pub(crate) fn bare_frame(&self, title: &str) -> Frame {
+    fn bare_frame(&self, title: &str) -> Frame {
         Frame {
             title: title.to_owned(),
             csrf: self.session.csrf.clone(),
             actor: self.actor(),
             identity: Some(self.identity.clone()),
             said: self.said(),
+            entry: self.said_entry(),
             ..Frame::default()
         }
     }

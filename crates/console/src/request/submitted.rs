@@ -99,6 +99,16 @@ impl Submitted {
         self.fields.iter().filter(move |(known, _)| known == name).map(|(_, value)| value.trim())
     }
 
+    /// Whether the review of what the form does was seen and confirmed.
+    pub(crate) fn is_confirmed(&self) -> bool {
+        self.field("step") == "confirm"
+    }
+
+    /// What a review repeats of the form.
+    pub(crate) fn repeated(&self) -> Vec<(String, String)> {
+        self.fields.iter().filter(|(name, _)| !["csrf", "step"].contains(&name.as_str())).cloned().collect()
+    }
+
     /// Whether a box was ticked.
     pub(crate) fn is_ticked(&self, name: &str) -> bool {
         !self.field(name).is_empty()

@@ -72,6 +72,9 @@ async function eventually(what, holds) {
   }
 }
 
+// What a review says under a name.
+const fact = (page, name) => page.locator(".review dt").filter({ hasText: new RegExp(`^${name}$`) }).locator("xpath=following-sibling::dd[1]").innerText();
+
 const quoted = (amountMinor) => backend.data(200, "POST", "/client/v1/fees/quote", { amountMinor, currency: "USD" });
 
 // Every page, with something on it.
@@ -290,6 +293,9 @@ const cases = {
     assert.match(await page.getByRole("list", { name: "Totals" }).innerText(), /^2 card payments, 2,500\.00 USD: paid/);
     await page.getByRole("link", { name: "Erase personal data…" }).click();
     assert.equal(await page.getByLabel("Email address").inputValue(), customer.email);
+    await page.getByRole("button", { name: "Review" }).click();
+    assert.match(await fact(page, "Who is affected"), /dorothy@example\.com/);
+    await page.getByRole("link", { name: "Back", exact: true }).click();
     await page.goto(`${base}/payments`);
     assert.equal(await page.getByRole("link", { name: "Erase" }).count(), 0, "not among the filters");
   },
@@ -333,8 +339,8 @@ const cases = {
     await refund(reference, "500");
     const page = await open(WINDOWS.phone);
     await signIn(page);
-    for (const path of ["", "/payments", "/keys", "/requests"]) {
-      await page.goto(base + path);
+    for (const path of ["", "/payments", "/keys", "/requests", "/console/users", "/console/audit-log"]) {
+      await page.goto((path.startsWith("/console") ? notes.baseUrl : base) + path);
       const header = await page.locator("header.top").evaluate((it) => it.getBoundingClientRect().height);
       assert.ok(header <= 96, `the header of ${path} is ${header} px high`);
       const [left, right, width] = await page.locator(".menu [aria-current]").evaluate((it) => {
@@ -510,6 +516,7 @@ const cases = {
       await endpoint.getByText("failing").waitFor();
       await endpoint.getByRole("link", { name: "Deliveries" }).click();
       await page.getByText("500").first().waitFor();
+      assert.deepEqual(await inspect(page, "deliveries that failed"), []);
       await page.close();
     }
     await backend.data(200, "DELETE", `${endpoints}/${id}`);
@@ -532,11 +539,14 @@ const cases = {
       const provider = page.locator("section").filter({ hasText: "card_provider_a" });
       await provider.getByText("degraded").waitFor();
       await provider.getByText(/Last error/).waitFor();
-      await provider.getByRole("button", { name: "Force circuit open" }).click();
-      await page.getByRole("status").filter({ hasText: "card_provider_a gets no new work." }).waitFor();
-      await provider.getByText("forced_open").waitFor();
-      await provider.getByRole("button", { name: "Automatic" }).click();
-      await page.getByRole("status").filter({ hasText: "gets new work by how it answers" }).waitFor();
+      await provider.getByRole("button", { name: "Pause provider…" }).click();
+      assert.deepEqual(await inspect(page, "review of a pause"), []);
+      await page.getByRole("button", { name: "Pause card_provider_a" }).click();
+      await page.getByRole("status").filter({ hasText: "card_provider_a is paused" }).waitFor();
+      await provider.getByText("paused by an operator").waitFor();
+      await provider.getByRole("button", { name: "Resume provider…" }).click();
+      await page.getByRole("button", { name: "Resume card_provider_a" }).click();
+      await page.getByRole("status").filter({ hasText: "gets new payments again" }).waitFor();
       await page.close();
     }
     await backend.prepareComponent({ amountMinor: "12500" });
@@ -646,6 +656,62 @@ const cases = {
     assert.equal(await page.getByRole("link", { name: "Paid by card" }).count(), 0);
   },
 
+  async "the palette has actions, also by other words, and only those of the role"() {
+    const page = await open();
+    await signIn(page);
+    const find = async (words) => {
+      await openPalette(page, "Control+k");
+      await page.getByRole("combobox").fill(words);
+      return page.getByRole("option").filter({ hasNotText: "Search payments" });
+    };
+    const titles = async (words) => {
+      const found = (await (await find(words)).allInnerTexts()).map((text) => text.split("\n")[0]);
+      await page.keyboard.press("Escape");
+      return found;
+    };
+    assert.deepEqual(await titles("pause provider"), ["Pause provider…"]);
+    assert.deepEqual(await titles("circuit"), ["Pause provider…", "Resume provider…"]);
+    assert.ok((await titles("gdpr")).includes("Erase a customer…"));
+    assert.ok((await titles("refund…")).includes("Refund a payment…"));
+    await (await find("add provider")).first().click();
+    await page.getByRole("heading", { name: "Add a provider" }).waitFor();
+    // What is open comes first.
+    const reference = await pay();
+    await page.goto(`${base}/payments/${reference}`);
+    assert.equal((await titles("refund"))[0], "Refund…");
+  },
+
+  async "users, the audit log and errors keep the menu, and a role is changed in place"() {
+    const page = await open();
+    await signIn(page);
+    const menu = page.getByRole("navigation", { name: "Sections" });
+    await menu.getByRole("link", { name: "Users" }).click();
+    assert.equal(await menu.getByRole("link", { name: "Users" }).getAttribute("aria-current"), "page");
+    const add = page.locator("form").filter({ has: page.getByRole("button", { name: "Add", exact: true }) });
+    await add.getByLabel("Name").fill("Hedy Lamarr");
+    await add.getByLabel("Email").fill("hedy@example.com");
+    await add.getByRole("checkbox").first().check();
+    await add.getByRole("button", { name: "Add" }).click();
+    const row = page.getByRole("row").filter({ hasText: "hedy@example.com" });
+    await row.getByText("never").waitFor();
+    const organizations = row.locator("details").first();
+    assert.ok(!(await organizations.locator("summary").innerText()).includes("all organizations"), "what is chosen is named");
+    await row.getByLabel("Role of Hedy Lamarr").selectOption("operator");
+    await row.getByRole("button", { name: "Change…" }).click();
+    assert.match(await fact(page, "Then"), /^operator: .*issues and revokes keys/);
+    await page.getByRole("button", { name: "Change the role" }).click();
+    await page.getByRole("status").filter({ hasText: "Hedy Lamarr is operator from now on." }).waitFor();
+    assert.equal(await row.getByLabel("Role of Hedy Lamarr").inputValue(), "operator");
+    await menu.getByRole("link", { name: "Audit log" }).click();
+    await page.getByText("user.change").first().waitFor();
+    assert.equal((await page.goto(`${base}/payments/pay_00000000000000000000000000`)).status(), 404);
+    await page.getByRole("heading", { name: "Not found" }).waitFor();
+    await openPalette(page, "/");
+    await page.keyboard.press("Escape");
+    await menu.getByRole("link", { name: "Keys" }).click();
+    await page.getByText("active").first().waitFor();
+  },
+
   async "a provider is tested, and warnings are shown"() {
     const page = await open();
     await signIn(page);
@@ -700,8 +766,8 @@ const cases = {
     await arrives(2);
     assert.equal(received[0], received[1], "the same event has the same id");
     await page.goto(`${base}/endpoints`);
-    page.once("dialog", (dialog) => dialog.accept());
-    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByRole("button", { name: "Remove…" }).click();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.getByRole("status").waitFor();
     receiver.close();
   },
@@ -718,12 +784,16 @@ const cases = {
       await page.getByRole("button", { name: "Review" }).click();
       const { feeMinor } = await quoted("125000");
       const share = (Math.floor((Number(feeMinor) * 500 * 2 + 125000) / (2 * 125000)) / 100).toFixed(2);
-      assert.equal(await page.locator("#fee-share").innerText(), `${share} USD`);
-      const total = await page.locator("#total-refund").innerText();
+      assert.equal(await fact(page, "Fee"), `${share} USD`);
+      const total = await fact(page, "Total");
       assert.equal(total, `${(5 + Number(share)).toFixed(2)} USD`);
       await page.getByRole("button", { name: `Refund ${total}` }).click();
       await page.getByRole("status").filter({ hasText: `Refund of ${total}` }).waitFor();
       await page.getByRole("region", { name: "Refunds" }).waitFor();
+      await page.getByRole("link", { name: /^Audit entry \d+$/ }).click();
+      await page.getByRole("cell", { name: reference }).waitFor();
+      assert.equal(await page.locator("main tbody tr").count(), 1);
+      await page.getByText("payment.refund").waitFor();
       // Nothing, and more than is left, are refused in words.
       for (const [amount, words] of [["0", "must be above zero"], ["1249.00", "are left to refund"]]) {
         await page.goto(`${base}/payments/${reference}/refund`);
@@ -746,8 +816,8 @@ const cases = {
     await page.getByRole("alert").filter({ hasText: "was authorized" }).waitFor();
     await page.getByLabel("Principal in USD").fill("400.00");
     await page.getByRole("button", { name: "Review" }).click();
-    const fee = parseFloat(await page.locator("#captured-fee").innerText());
-    const total = await page.locator("#total-captured").innerText();
+    const fee = parseFloat(await fact(page, "Fee"));
+    const total = await fact(page, "Total");
     assert.ok(fee > 0 && fee < Number((await quoted("125000")).feeMinor) / 100, "the fee is that of what is captured");
     assert.equal(total, `${(400 + fee).toFixed(2)} USD`);
     await page.getByRole("button", { name: `Capture ${total}` }).click();
@@ -755,7 +825,7 @@ const cases = {
     const voided = await pay({ amountMinor: "125000", capture: "manual" });
     await page.goto(`${base}/payments/${voided}`);
     await page.getByRole("link", { name: "Void…" }).click();
-    await page.getByRole("button", { name: `Void ${voided}` }).click();
+    await page.getByRole("button", { name: /^Void [\d,.]+ USD$/ }).click();
     await page.getByRole("status").filter({ hasText: "released" }).waitFor();
   },
 
@@ -794,18 +864,22 @@ const cases = {
     await page.getByRole("button", { name: "Fund" }).click();
     await page.getByRole("alert").waitFor();
     await page.getByLabel("Amount in USD").fill("12.34");
-    await page.getByRole("button", { name: "Fund" }).click();
+    await page.getByRole("button", { name: "Fund…" }).click();
+    assert.equal(await fact(page, "Reference"), "console test 1");
+    await page.getByRole("button", { name: "Fund 12.34 USD" }).click();
     await page.getByRole("status").filter({ hasText: "12.34 USD added." }).waitFor();
     assert.equal((await available()).toFixed(2), (before + 12.34).toFixed(2));
     await page.getByLabel("Amount in USD").fill("12.34");
     await page.getByLabel("Reference").fill("console test 1");
-    await page.getByRole("button", { name: "Fund" }).click();
+    await page.getByRole("button", { name: "Fund…" }).click();
+    await page.getByRole("button", { name: "Fund 12.34 USD" }).click();
     await page.getByRole("status").filter({ hasText: "no funds moved" }).waitFor();
     await page.getByLabel("Amount in USD").fill("999999999");
     await page.getByLabel("Reference").fill("console test 2");
     await page.getByRole("button", { name: "Withdraw" }).click();
     await page.getByRole("alert").filter({ hasText: "nothing was withdrawn" }).waitFor();
-    await page.getByRole("link", { name: "Keys" }).click();
+    assert.equal(await page.getByRole("button", { name: /^Withdraw/ }).count(), 0, "nothing to confirm");
+    await page.getByRole("link", { name: "Keys", exact: true }).click();
     await page.getByRole("button", { name: "Issue a key" }).click();
     const key = await page.locator("#issued").innerText();
     // With all of its rows, and once its script has made it a page that can be looked at again.
@@ -820,8 +894,9 @@ const cases = {
     await page.reload();
     assert.ok(!(await page.content()).includes(key), "a key is shown once");
     assert.equal(await page.getByRole("row").count(), rows, "looking again issues no other key");
-    page.once("dialog", (dialog) => dialog.accept());
-    await page.getByRole("row", { name: new RegExp(key.slice(-4)) }).getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("row", { name: new RegExp(key.slice(-4)) }).getByRole("button", { name: "Revoke…" }).click();
+    assert.equal(await quote(key), 200, "a review revokes nothing");
+    await page.getByRole("button", { name: /^Revoke sk_/ }).click();
     await page.getByRole("status").waitFor();
     assert.equal(await quote(key), 401);
   },

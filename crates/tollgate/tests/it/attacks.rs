@@ -194,12 +194,12 @@ fn a_rotated_key_can_be_revoked(server: &Server, token: &str, base: &str) {
         admin.get(&server.sandbox_path("/keys?limit=200")).data(200)["items"].as_array().unwrap().clone()
     };
     let issued = keys(&mut admin).pop().unwrap()["id"].as_str().unwrap().to_owned();
-    let rotated = change(&format!("do=rotate&key={issued}"));
+    let rotated = change(&format!("do=rotate&key={issued}&step=confirm"));
     let row = text(&rotated);
     let row = row.split("<tr>").find(|row| row.contains(&issued)).unwrap();
     assert!(row.contains("Revoke") && !row.contains("Rotate"), "{row}");
     assert!(row.contains("issued by Ada") && row.contains("rotated by Ada"), "{row}");
-    assert_eq!(change(&format!("do=revoke&key={issued}")).status, 303);
+    assert_eq!(change(&format!("do=revoke&key={issued}&step=confirm")).status, 303);
     let revoked = keys(&mut admin).into_iter().find(|key| key["id"] == issued.as_str()).unwrap();
     let changes: Vec<_> = revoked["changes"]
         .as_array()
@@ -239,7 +239,7 @@ fn withdrawing_everything_is_confirmed(server: &Server, token: &str, base: &str)
     assert!(asked.status == 200 && text(&asked).contains("withdraws everything"), "{}", text(&asked));
     assert_eq!(available(), before);
     let confirmed =
-        client.send("POST", &path, &[FORM, ("cookie", &cookie)], format!("{sent}&all=yes").as_bytes());
+        client.send("POST", &path, &[FORM, ("cookie", &cookie)], format!("{sent}&step=confirm").as_bytes());
     assert_eq!((confirmed.status, available()), (303, 0));
 }
 

@@ -117,7 +117,7 @@ fn refunds_captures_and_voids_have_their_entry(on: On) {
     let csrf = field(&form, "csrf");
     let review = page(&browser.post(&path, &csrf, "amount=5.00&feeRefund=none"));
     let key = field(&review, "key");
-    let done = browser.post(&path, &csrf, &format!("amount=5.00&feeRefund=none&step=refund&key={key}"));
+    let done = browser.post(&path, &csrf, &format!("amount=5.00&feeRefund=none&step=confirm&key={key}"));
     assert_eq!(done.status, 303, "{}", page(&done));
     let after = json!({"idempotencyKey": key, "amountMinor": "500", "feeRefund": "none", "reason": null});
     check_entry(&world.server, &by_console, "payment.refund", &after);
@@ -151,7 +151,9 @@ fn cancellations_have_their_entry(on: On) {
     let path = format!("/console/{}/payments/{by_console}/cancel", desk.environment);
     let form = page(&browser.get(&path));
     let csrf = form.split("name=\"csrf\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
-    let done = browser.post(&path, &csrf, "");
+    let asked = browser.post(&path, &csrf, "");
+    assert!(asked.status == 200 && page(&asked).contains("What cannot be undone"), "{}", page(&asked));
+    let done = browser.post(&path, &csrf, "step=confirm");
     assert_eq!(done.status, 303, "{}", page(&done));
     desk.wait_status(&by_console, "canceled");
     check_entry(&world.server, &by_console, "transfer.cancel", &Value::Null);

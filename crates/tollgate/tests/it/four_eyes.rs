@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::{
     people::{Browser, page, user},
     support::{
-        Answer, BankStore, BankWorld, Client, Desk, Flow, On, StoreKind, Terminal, Wire, World,
+        ADMIN_TOKEN, Answer, BankStore, BankWorld, Client, Desk, Flow, On, StoreKind, Terminal, Wire, World,
         on_both_stores,
     },
 };
@@ -166,6 +166,19 @@ fn refunds_and_funds_wait_for_somebody_else(kind: StoreKind) {
     let shown = page(&browser.get(&format!("/console/{}/approvals", world.shop.environment)));
     for words in ["Fund the wallet with 70.00 USD", "bank statement", "62.25 USD", paid.as_str()] {
         assert!(shown.contains(words), "{words}: {shown}");
+    }
+    // Whoever cannot approve it is told why, and has no button.
+    let path_of = |id: &str| format!("/console/{}/approvals/{id}", world.shop.environment);
+    let offered = page(&browser.get(&path_of(&funds)));
+    assert!(
+        offered.contains("70.00 USD will be added to the wallet") && offered.contains(">Approve</button>"),
+        "{offered}"
+    );
+    for (token, why) in
+        [(tokens[0].as_str(), "you created it"), (ADMIN_TOKEN, "an approval is a person&#39;s")]
+    {
+        let refused = page(&Browser::sign_in(&world.server, token).get(&path_of(&funds)));
+        assert!(refused.contains(why) && !refused.contains(">Approve</button>"), "{why}: {refused}");
     }
     let terminal = Terminal::of(&world.server).with("TOLLGATE_ADMIN_TOKEN", &tokens[1]);
     let listed = terminal.with("COLUMNS", "80").shows(&["approvals", "list"]);

@@ -46,6 +46,7 @@ mod cli;
 mod clocks;
 mod configuration;
 mod connections;
+mod console_reviews;
 mod crash;
 mod database_fails;
 mod deploy;

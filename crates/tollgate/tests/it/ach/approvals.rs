@@ -76,11 +76,11 @@ fn what_waits_for_people_is_done_by_their_decision(on: On, rail: BankRail) {
     let mut browser = Browser::sign_in(&world.server, grace_token);
     let review = page(&browser.get(&format!("/console/{}/approvals/{id}", desk.environment)));
     assert!(
-        review.contains("approvals.transfers[large]") && review.contains("Approve and put in force"),
+        review.contains("approvals.transfers[large]") && review.contains(">Approve</button>"),
         "{review}"
     );
     let list = page(&browser.get(&format!("/console/{}/approvals", desk.environment)));
-    assert!(list.contains("Review the change"), "{list}");
+    assert!(list.contains("Review…"), "{list}");
     let decided = decide(&mut grace, desk, id, "approve").data(200);
     let version = decided["configuration"]["version"].as_u64().unwrap();
     let now = admin.get(&desk.path("/config"));

@@ -31,9 +31,9 @@ fn what_is_left_is_named_and_shows_in_the_exit_code(on: On) {
         let to = done.headers.get("location").cloned();
         to.map_or_else(|| page(&done), |to| page(&browser.get(&to)))
     };
-    let refused = erase_there("customer=customer-1");
-    assert!(refused.contains("Tick the box"), "{refused}");
-    let shown = erase_there("customer=customer-1&confirmed=1");
+    let asked = erase_there("customer=customer-1");
+    assert!(asked.contains("cannot be restored") && asked.contains("Erase for good"), "{asked}");
+    let shown = erase_there("customer=customer-1&step=confirm");
     let left = format!("Not ended yet, and erased by themselves once they have: {reference} (expected on 20");
     assert!(shown.contains(&left), "{shown}");
 
@@ -43,7 +43,7 @@ fn what_is_left_is_named_and_shows_in_the_exit_code(on: On) {
     // It may still come back, for which nobody's name is needed.
     let said = terminal.shows(&erase);
     assert!(said.starts_with("Erased the personal data of") && !said.contains(&reference), "{said}");
-    assert!(!erase_there("customer=customer-1&confirmed=1").contains("Not ended yet"));
+    assert!(!erase_there("customer=customer-1&step=confirm").contains("Not ended yet"));
     let read = desk.admin().get(&desk.path(&format!("/transactions/{reference}"))).data(200);
     assert!(!read.to_string().contains("Ada Example"), "{read:#}");
     desk.assert_books(crate::support::Desk::FUNDS);
