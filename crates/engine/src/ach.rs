@@ -17,6 +17,7 @@ mod reads;
 mod replay;
 mod request;
 mod resolve;
+mod send_lines;
 mod sending;
 mod tokens;
 mod transfer;

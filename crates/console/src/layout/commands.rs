@@ -62,12 +62,7 @@ const COMMANDS: [Command; 29] = [
         "/providers",
     ),
     action(Permission::Configure, "Resume provider…", "start enable circuit close turn on", "/providers"),
-    action(
-        Permission::Configure,
-        "Add a provider",
-        "new connect stripe square adyen increase psp",
-        "/providers/edit",
-    ),
+    action(Permission::Configure, "Add a provider", "new connect acquirer bank psp", "/providers/edit"),
     action(
         Permission::Configure,
         "Add a card rule",

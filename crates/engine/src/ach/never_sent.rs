@@ -8,24 +8,16 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde_json::{Value, json};
 use tollgate_domain::{ServiceReference, transaction::Status};
 
-use super::{MAX_ROUNDS, update::TransferUpdate};
+use super::{
+    MAX_ROUNDS,
+    send_lines::{NOT_REACHED, NOT_SENT_YET, SENDING_AGAIN, not_sent_yet},
+    update::TransferUpdate,
+};
 use crate::{
     engine::Engine,
     ports::{Entry, StoreError, Transfer},
     provider_account::AccountCheck,
 };
-
-/// Before a transfer is sent once more.
-pub(super) const SENDING_AGAIN: &str = "sending_again";
-/// A send ended before anything left.
-pub(super) const NOT_REACHED: &str = "provider_not_reached";
-/// The first send was not begun: whoever made the transfer did not send it, and does not anymore.
-pub(super) const NOT_SENT_YET: &str = "not_sent_yet";
-
-/// The line of a first send that was not begun.
-pub(super) fn not_sent_yet(transfer: &Transfer) -> Value {
-    json!({ "provider": transfer.order.provider, "revision": transfer.revision })
-}
 
 impl Engine {
     /// The transfer, at the account that is configured now if it never reached the one it was begun at; `None` if it changed

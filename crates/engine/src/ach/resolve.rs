@@ -13,7 +13,7 @@ use tollgate_domain::{
 
 use super::{
     AchProvider,
-    never_sent::SENDING_AGAIN,
+    send_lines::SENDING_AGAIN,
     update::{REFUSED, TransferUpdate},
 };
 use crate::{

@@ -8,8 +8,8 @@ use tollgate_domain::{ach::AchProviderReport, id::PostingId, ledger::TransferSte
 
 use super::{
     AchProvider, MAX_ROUNDS,
-    never_sent::NOT_REACHED,
     request::{TransferCreated, TransferError},
+    send_lines::NOT_REACHED,
     update::TransferUpdate,
 };
 use crate::{

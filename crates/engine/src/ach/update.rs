@@ -17,7 +17,7 @@ use tollgate_domain::{
 };
 use tracing::warn;
 
-use super::never_sent::{NOT_SENT_YET, not_sent_yet};
+use super::send_lines::{NOT_SENT_YET, not_sent_yet};
 use crate::{
     activity,
     audit_log::Audited,
