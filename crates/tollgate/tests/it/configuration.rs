@@ -171,11 +171,11 @@ fn whatever_is_put_is_taken_whole_or_refused_whole() {
     println!("replay with TOLLGATE_TEST_SEED={seed}");
     let mut random = StdRng::seed_from_u64(seed);
     let (_server, mut admin, path) = sandbox();
-    // With secrets of its own, so that no earlier round has taken away what a mask would keep.
+    // With secrets of its own, which every provider takes, so that no earlier round has taken away what a mask would keep.
     let mut original = admin.get(&path).data(200);
     for provider in original["providers"].as_object_mut().unwrap().values_mut() {
         for credential in provider["credentials"].as_object_mut().unwrap().values_mut() {
-            *credential = json!("a credential that is long enough");
+            *credential = json!("0123456789abcdef0123456789abcdef");
         }
     }
     let mut in_force = admin.get(&path).body;
