@@ -117,7 +117,7 @@ impl Sessions {
         format!("{COOKIE}={value}; Path=/console; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}")
     }
 
-    /// The `Set-Cookie` that says which environment was looked at last, where that is news. Nothing is decided by it.
+    /// The `Set-Cookie` that says which environment was viewed last, if that changed. Nothing is decided by it.
     pub(crate) fn visited(&self, headers: &HeaderMap, environment: EnvironmentId) -> Option<String> {
         let is_news = Self::last_environment(headers) != Some(environment);
         let secure = self.secure_mark();
@@ -126,7 +126,7 @@ impl Sessions {
         })
     }
 
-    /// The environment that was looked at last in this browser.
+    /// The environment viewed last in this browser.
     pub(crate) fn last_environment(headers: &HeaderMap) -> Option<EnvironmentId> {
         values_of(cookies_of(headers), ENVIRONMENT_COOKIE).find_map(|value| value.parse().ok())
     }
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn the_environment_that_was_looked_at_last_is_remembered() {
+    fn the_environment_viewed_last_is_remembered() {
         let (sessions, mut headers) = (sessions("a long admin token"), HeaderMap::new());
         let [one, other] = [1, 2].map(|byte| EnvironmentId::from_bytes([byte; 16]));
         assert_eq!(Sessions::last_environment(&headers), None);

@@ -24,7 +24,7 @@ use crate::{
 
 /// The header of what a page asks for by itself.
 pub(crate) const REFRESH: &str = "tollgate-refresh";
-/// The newest entries of the audit log among which an action's own is looked for.
+/// How many of the newest audit log entries are searched for an action's own.
 const AUDIT_ENTRIES_SEARCHED: u32 = 50;
 
 /// Somebody signed in.
@@ -38,7 +38,7 @@ pub(crate) struct SignedIn {
     address: Option<IpAddr>,
     /// Whether the page asks by itself, so that its list stays current.
     is_refresh: bool,
-    /// The environment of this address, or else the one that was looked at last.
+    /// The environment of this address, or else the one viewed last.
     recent: Option<EnvironmentId>,
     params: HashMap<String, String>,
     query: Vec<(String, String)>,
@@ -302,7 +302,7 @@ impl SignedIn {
         self.frame_in(&view, title, section).await
     }
 
-    /// What stands around a page that belongs to no environment: the menu of the one that was looked at last.
+    /// What stands around a page that belongs to no environment: the menu of the one viewed last.
     pub(crate) async fn service_frame(&self, title: &str, section: &'static str) -> Result<Frame, PageError> {
         match self.recent_view() {
             Some(view) => self.frame_in(&view, title, section).await,
@@ -310,7 +310,7 @@ impl SignedIn {
         }
     }
 
-    /// The environment that was looked at last, or the only one there is to see.
+    /// The environment viewed last, or the only one there is to see.
     fn recent_view(&self) -> Option<Arc<EnvironmentView>> {
         let snapshot = self.console.engine.directory().snapshot();
         let is_visible = |view: &Arc<EnvironmentView>| {
